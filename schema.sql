@@ -3912,6 +3912,9 @@ alter table product_images force row level security;
 create policy operator on product_images for select to fd_operator using true;
 create policy owner on product_images for all to fd_owner using true with check true;
 create policy tenant on product_images for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_delete AFTER DELETE ON product_images REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_pictures();
+CREATE TRIGGER search_insert AFTER INSERT ON product_images REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_pictures();
+CREATE TRIGGER search_update AFTER UPDATE ON product_images REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_picture_texts();
 grant delete, insert, select, update on product_images to fd_app;
 grant select on product_images to fd_operator;
 grant select on product_images to fd_worker;
@@ -7748,7 +7751,10 @@ $$
        select string_agg(distinct format('''%s/%s''', store, form.word), ' | ') as words
          from fd_search_nearest(tenant, store, array[a.word, a.stem]) as one (word),
               lateral (select one.word union
-                       select lexeme from unnest(to_tsvector(config, one.word))) as form (word)
+                       select lexeme from unnest(to_tsvector(config, one.word)) union
+                       select part.of_one
+                         from fd_search_compounds(tenant, one.word) as part (of_one)
+                        where fd_search_joins_words(config)) as form (word)
         where not exists (
                 with had as materialized (
                   select from product_search p
@@ -7796,12 +7802,31 @@ $$
        and not exists (select from product_search p
                         where p.tenant_ref = fd_tenant()
                           and p.words @@ format('''%s/%s''', s.store_number, looked.word)::tsquery)
+       and not exists (select from collections c
+                        where c.tenant_ref = fd_tenant()
+                          and c.title_words @@ format('''%s/%s''', s.store_number, looked.word)::tsquery)
     returning w.word
   )
   select (select max(word) from looked), (select count(*) from looked), (select count(*) from gone)
 $$;
 alter routine fd_search_forget(text,integer) owner to fd_search;
 grant execute on routine fd_search_forget(text,integer) to fd_worker;
+
+create function fd_search_is_used(tenant text, store bigint, used text)
+returns boolean
+language sql stable as
+$$
+  select exists (
+           with had as materialized (
+             select from product_search p
+              where p.tenant_ref = tenant and p.words @@ format('''%s/%s''', store, used)::tsquery)
+           select from had)
+      or exists (select from collections c
+                  where c.tenant_ref = tenant
+                    and c.title_words @@ format('''%s/%s''', store, used)::tsquery)
+$$;
+alter routine fd_search_is_used(text,bigint,text) owner to fd_owner;
+grant execute on routine fd_search_is_used(text,bigint,text) to fd_search;
 
 create function fd_search_joins_words(config regconfig)
 returns boolean
@@ -7811,7 +7836,9 @@ $$
          in ('danish', 'dutch', 'estonian', 'finnish', 'german', 'hungarian', 'norwegian', 'swedish')
 $$;
 alter routine fd_search_joins_words(regconfig) owner to fd_owner;
+grant execute on routine fd_search_joins_words(regconfig) to fd_app;
 grant execute on routine fd_search_joins_words(regconfig) to fd_search;
+grant execute on routine fd_search_joins_words(regconfig) to fd_worker;
 
 create function fd_search_learn()
 returns trigger
@@ -7822,13 +7849,29 @@ begin
   select distinct n.tenant_ref, w.word
     from changed n
     join before o on o.tenant_ref = n.tenant_ref and o.product_id = n.product_id
-   cross join lateral fd_search_words(n.head) as w (word)
-   where n.head is distinct from o.head
+    join stores s on s.tenant_ref = n.tenant_ref
+   cross join lateral (select fd_search_joins_words(fd_search_config(s.language)) as joins) as l
+   cross join lateral fd_search_words(case when l.joins then n.words else n.head end) as w (word)
+   where case when l.joins then n.words else n.head end
+         is distinct from case when l.joins then o.words else o.head end
    order by 1, 2
       on conflict do nothing;
   return null;
 end $$;
 alter routine fd_search_learn() owner to fd_owner;
+
+create function fd_search_long_words(given text)
+returns tsvector
+language sql immutable as
+$$
+  select array_to_tsvector(coalesce(array_agg(distinct w.lexeme), '{}'))
+    from unnest(to_tsvector('simple'::regconfig, given)) as w
+   -- Three letters for each of two parts.
+   where length(w.lexeme) between 6 and 50 and w.lexeme !~ '[0-9]'
+$$;
+alter routine fd_search_long_words(text) owner to fd_owner;
+grant execute on routine fd_search_long_words(text) to fd_app;
+grant execute on routine fd_search_long_words(text) to fd_worker;
 
 create function fd_search_nearest(tenant text, store bigint, forms text[])
 returns SETOF text
@@ -7854,12 +7897,7 @@ $$
           and levenshtein_less_equal(alike.word, given.typed, 2)
               between 1 and case when length(given.typed) >= 8 then 2 else 1 end
      ) as found
-     where exists (
-             with had as materialized (
-               select from product_search p
-                where p.tenant_ref = tenant
-                  and p.words @@ format('''%s/%s''', store, found.word)::tsquery)
-             select from had)
+     where fd_search_is_used(tenant, store, found.word)
   ),
   parts as materialized (
     select found.word, found.typed, 3 as slips
@@ -7881,12 +7919,7 @@ $$
                         or levenshtein_less_equal(left(part.word, n), given.typed, 1) <= 1))
      ) as found
      where not exists (select from slips)
-       and exists (
-             with had as materialized (
-               select from product_search p
-                where p.tenant_ref = tenant
-                  and p.words @@ format('''%s/%s''', store, found.word)::tsquery)
-             select from had)
+       and fd_search_is_used(tenant, store, found.word)
   )
   select near.word
     from (select found.*, min(found.slips) over () as fewest
@@ -7929,6 +7962,31 @@ begin
 end $$;
 alter routine fd_search_note_language() owner to fd_owner;
 
+create function fd_search_note_picture_texts()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(n.tenant_ref, array_agg(distinct n.product_id))
+     from changed n
+     join before o on o.tenant_ref = n.tenant_ref and o.product_id = n.product_id and o.asset_ref = n.asset_ref
+    where n.alt is distinct from o.alt
+    group by n.tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_picture_texts() owner to fd_owner;
+
+create function fd_search_note_pictures()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(n.tenant_ref, array_agg(distinct n.product_id))
+     from changed n where n.alt <> '' group by n.tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_pictures() owner to fd_owner;
+
 create function fd_search_note_products()
 returns trigger
 language plpgsql volatile set search_path=public, pg_temp as
@@ -7960,6 +8018,9 @@ language plpgsql volatile set search_path=public, pg_temp as
 $$
 begin
   new.title_words := fd_search_title_words(new.tenant_ref, new.title);
+  insert into search_words (tenant_ref, word)
+  select new.tenant_ref, w.word from fd_search_words(new.title_words) as w (word) order by 2
+      on conflict do nothing;
   return new;
 end $$;
 alter routine fd_search_note_title() owner to fd_owner;
@@ -7989,7 +8050,7 @@ end $$;
 alter routine fd_search_note_variants() owner to fd_owner;
 
 create function fd_search_products(wanted text, price_min bigint, price_max bigint, collection text, sort text, page_limit integer, page_offset integer)
-returns TABLE(ids uuid[], result_count integer, price_buckets json, in_collections json)
+returns TABLE(ids uuid[], result_count integer, price_buckets json, in_collections json, is_corrected boolean)
 language plpgsql stable security definer set pg_trgm.similarity_threshold=0.2 set pg_trgm.word_similarity_threshold=0.4 set plan_cache_mode=force_generic_plan set search_path=public, pg_temp set work_mem=32MB as
 $$
 declare
@@ -8014,7 +8075,7 @@ begin
     return;
   end if;
   if folded = '' and not browses then
-    return query select '{}'::uuid[], 0, '[]'::json, '[]'::json;
+    return query select '{}'::uuid[], 0, '[]'::json, '[]'::json, false;
     return;
   end if;
   if not browses then
@@ -8049,7 +8110,7 @@ begin
                        when 'price_asc' then s.price_cents
                        when 'price_desc' then -s.price_cents end as place
         from product_search s
-       where tries = 1 and not browses and s.tenant_ref = store.tenant_ref
+       where tries <= 2 and not browses and s.tenant_ref = store.tenant_ref
          and s.product_id in (select m.product_id from collection_products m
                                where m.tenant_ref = store.tenant_ref
                                  and m.collection_id = any (named))
@@ -8132,9 +8193,13 @@ begin
                   then fd_search_corrected(store.tenant_ref, store.store_number, config, folded) end;
     if asked is null then
       tries := 3;
+    else
+      named := array(select c.id from collections c
+                      where c.tenant_ref = store.tenant_ref and c.title_words @@ asked);
     end if;
   end loop;
-  return query select hit.ids, hit.result_count, hit.price_buckets, hit.in_collections;
+  return query select hit.ids, hit.result_count, hit.price_buckets, hit.in_collections,
+                      tries > 1 and hit.matches > 0;
 end $$;
 alter routine fd_search_products(text,bigint,bigint,text,text,integer,integer) owner to fd_search;
 grant execute on routine fd_search_products(text,bigint,bigint,text,text,integer,integer) to fd_app;
@@ -8192,7 +8257,9 @@ begin
     order by s.product_id for update of s;
   update product_search s
      set price_cents = v.price_cents, names = made.names, head = made.head,
-         words = strip(made.head || fd_search_scope(number, to_tsvector(stemmer, made.description)))
+         words = strip(made.head || fd_search_scope(number, to_tsvector(stemmer, made.texts)
+                                                            || to_tsvector(stemmer, made.texts_spelt_out)
+                                                            || made.long_words))
     from unnest(ids) as one
     join products p on p.tenant_ref = target and p.id = one
    cross join lateral (
@@ -8209,12 +8276,18 @@ begin
                  then fd_search_spell_out(p.name) else '' end as spelt_out,
             -- A vector is smaller than a mebibyte.
             case when p.status = 'active'
-                 then left(fd_search_fold(coalesce(p.description, '')), 200000)
-                 else '' end as description
+                 then left(concat_ws(' ', p.description, i.alts), 200000) else '' end as texts
+       from (select string_agg(i.alt, ' ' order by i.position, i.asset_ref) as alts
+               from product_images i
+              where i.tenant_ref = target and i.product_id = p.id and i.alt <> '') as i
      offset 0
    ) as folded
    cross join lateral (
-     select folded.description,
+     select fd_search_fold(folded.texts) as texts,
+            case when stemmer = 'german'::regconfig
+                 then fd_search_spell_out(folded.texts) else '' end as texts_spelt_out,
+            case when fd_search_joins_words(stemmer)
+                 then fd_search_long_words(fd_search_fold(folded.texts)) else '' end as long_words,
             btrim(left(concat_ws(' ', folded.name, array_to_string(v.skus, ' ')), 10000)) as names,
             -- As it is written too, for whoever has typed only the beginning of a word.
             fd_search_scope(number, to_tsvector(stemmer, folded.name)
@@ -8252,7 +8325,13 @@ returns void
 language sql volatile set search_path=public, pg_temp as
 $$
   update collections c set title_words = fd_search_title_words(target, c.title)
+   where c.tenant_ref = target;
+  insert into search_words (tenant_ref, word)
+  select distinct target, w.word
+    from collections c cross join lateral fd_search_words(c.title_words) as w (word)
    where c.tenant_ref = target
+   order by 2
+      on conflict do nothing
 $$;
 alter routine fd_search_refresh_titles(text) owner to fd_owner;
 grant execute on routine fd_search_refresh_titles(text) to fd_worker;
@@ -8314,7 +8393,9 @@ returns tsvector
 language sql stable set search_path=public, pg_temp as
 $$
   select fd_search_scope(s.store_number, to_tsvector(fd_search_config(s.language), fd_search_fold(title))
-                                         || to_tsvector('simple', fd_search_fold(title)))
+                                         || to_tsvector('simple', fd_search_fold(title))
+           || case when fd_search_config(s.language) = 'german'::regconfig
+                   then to_tsvector('german', fd_search_spell_out(title)) else '' end)
     from stores s where s.tenant_ref = target
 $$;
 alter routine fd_search_title_words(text,text) owner to fd_owner;

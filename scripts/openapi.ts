@@ -21,7 +21,7 @@ async function main(args: readonly string[]): Promise<void> {
   })
   const app = await buildApp(runtime)
   await app.ready()
-  const text = documentText(app)
+  const text = await documentText(app)
   await app.close()
   await runtime.close()
   await writeOrCheck(fileURLToPath(new URL('../openapi.json', import.meta.url)), text, args)

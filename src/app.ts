@@ -136,7 +136,7 @@ export async function buildApp(
   logRequests(app, metrics?.observe ?? null)
   countCalls(app, runtime.apiCalls.count)
   countBytes(app)
-  await describeApi(app, { webhooks: WEBHOOKS, readExamples })
+  describeApi(app, { webhooks: WEBHOOKS, readExamples })
   describePages(app)
   dropAfterWrites(app, cache)
   const readerOf = readerNames(config.TRUST_PROXY, tokenCheck(storefrontTokensOf(runtime)))

@@ -306,9 +306,9 @@ export const SETTINGS = {
     'whether owners must verify their e-mail address; default: required in production, else off',
   ),
   LOG_LEVEL: oneOf(
-    'info',
+    undefined,
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    'the lowest level that is logged',
+    'the lowest level that is logged; default: `warn` in development, where a person reads the screen, else `info`',
   ),
   HISTORY_CHECK_DAYS: whole(
     7,
@@ -385,6 +385,7 @@ function derive(read: Read) {
     NMI_URL: read.NMI_URL ?? 'https://secure.networkmerchants.com',
     IDENTITY_EMAIL_VERIFICATION:
       read.IDENTITY_EMAIL_VERIFICATION ?? (production ? 'required' : 'off'),
+    LOG_LEVEL: read.LOG_LEVEL ?? (read.NODE_ENV === 'development' ? 'warn' : 'info'),
   }
 }
 

@@ -2,6 +2,11 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 
+export const DEMO_REF = 'demo'
+/** The last of the demo stores, which is created last. */
+export const LAST_REF = 'ember'
+export const DEMO_REFS = [DEMO_REF, 'objects', LAST_REF] as const
+
 /**
  * The data that a person needs to try the demo. It is stored beside the secrets, so that each start can show it
  * again.

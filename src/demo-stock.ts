@@ -1,4 +1,5 @@
 import type { TenantDb } from './db/database.ts'
+import { DEMO_REF } from './demo-file.ts'
 import { EMBER_ICON, HARBOUR_ICON, MAKERS_MARKS, OBJECTS_ICON } from './demo-marks.ts'
 import { emberSite, harbourSite, objectsSite, type SiteParts } from './demo-site.ts'
 import type { ErrorCode } from './error-codes.ts'
@@ -40,8 +41,6 @@ interface DemoStore {
   /** The variants whose stock is counted, by SKU: one is sold out, and another has few units left. */
   stock: Readonly<Record<string, number>>
 }
-
-export const DEMO_REF = 'demo'
 
 /** The add-ons that a shopper can try: coffee by subscription, a gift card, store credit. */
 const ADD_ONS = ['subscriptions', 'subscribe_and_save', 'gift_cards', 'store_credit']
@@ -170,21 +169,6 @@ export const DEMO_STORES: readonly DemoStore[] = [
     stock: { 'EMB-LAMP': 0, 'EMB-HON-500': 4, 'EMB-HON-250': 60 },
   },
 ]
-
-/** Lists the names of the demo stores that exist, filled or not. */
-export async function listDemoStores({ database }: Runtime): Promise<string[]> {
-  const found = await Promise.all(
-    DEMO_STORES.map(({ tenant_ref }) => stores.find(database.tenant(tenant_ref))),
-  )
-  return found.flatMap((store) => (store === null ? [] : [store.tenant_ref]))
-}
-
-/** Whether the demo is complete: the last of its stores is created last. */
-export async function isStocked({ database }: Runtime): Promise<boolean> {
-  const { tenant_ref } = DEMO_STORES.at(-1) ?? { tenant_ref: DEMO_REF }
-  const last = await stores.find(database.tenant(tenant_ref))
-  return last !== null && last.status !== 'draft'
-}
 
 interface StockOptions {
   all?: readonly DemoStore[]

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { relative } from 'node:path'
-import type { Config } from './config.ts'
-import { type Demo, demoFileOf, readDemo, writeDemo } from './demo-file.ts'
+import { DEMO_REF, type Demo, readDemo, writeDemo } from './demo-file.ts'
 import { issueDemoGiftCard } from './demo-gift-card.ts'
 import { harbourSite, NO_PARTS } from './demo-site.ts'
-import { DEMO_REF, DEMO_STORES, ignoreExisting } from './demo-stock.ts'
-import { CREDIT, CREDIT_PATH } from './dev-credit.ts'
+import { ignoreExisting } from './demo-stock.ts'
 import { SCOPES } from './kernel/scopes.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -76,45 +73,4 @@ async function publishSite({ database }: Runtime): Promise<void> {
   const scanner = createScanner({ inlineCharacters: 0 })
   await sites.saveActive({ db, actor: SYSTEM, scanner }, manifest).finally(() => scanner.close())
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'the demo store' })
-}
-
-interface Welcome {
-  url: string
-  config: Config
-  demo: Demo | null
-}
-
-/** The address of a demo store. Browsers resolve every name under localhost to this machine. */
-const storeUrl = (url: string, tenant: string) => `http://${tenant}.localhost:${new URL(url).port}`
-
-/** Prints the addresses and credentials after a start. Production prints addresses only. */
-export function printWelcome({ url, config, demo }: Welcome): void {
-  const lines = [
-    '',
-    `  Fairdock is ready at ${url}`,
-    '',
-    `  API reference   ${url}/docs`,
-    `  OpenAPI         ${url}/openapi.json`,
-  ]
-  if (demo !== null && !config.production) {
-    const shown = relative(process.cwd(), demoFileOf(config))
-    lines.push(
-      '',
-      ...DEMO_STORES.map(
-        ({ tenant_ref }, at) =>
-          `  ${at === 0 ? 'Demo stores' : '           '}     ${storeUrl(url, tenant_ref)}`,
-      ),
-      `  Merchant key    ${demo.merchant_key}`,
-      `  Owner           ${demo.owner.email}  ${demo.owner.password}`,
-      ...(demo.gift_card === undefined
-        ? []
-        : [
-            `  Gift card       ${demo.gift_card.code}  ${demo.gift_card.balance} at ${storeUrl(url, demo.tenant_ref)}`,
-          ]),
-      `  Store credit    ${CREDIT} for the shopper of its newest order: ${url}${CREDIT_PATH}`,
-      '',
-      `  Stored in ${shown}; secrets.json beside it has the operator token and the storefront token.`,
-    )
-  }
-  process.stdout.write(`${lines.join('\n')}\n\n`)
 }

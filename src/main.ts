@@ -13,6 +13,7 @@ import { createLogger } from './platform/log.ts'
 import { findSecrets, loadSecrets } from './secrets.ts'
 import type { Process } from './serve.ts'
 import { serveMetrics } from './serve-metrics.ts'
+import { TakenPortError } from './taken-port.ts'
 
 /** How long a stop may take. A supervisor that kills after 15 s then never needs to. */
 const STOP_MS = 14_000
@@ -47,6 +48,7 @@ async function main(): Promise<void> {
   } catch (error) {
     // During a stop, parts are closed while they are used: that is not a fault.
     if (self.stopping) return
+    self.stopping = true
     await close(self)
     throw error
   }
@@ -91,7 +93,12 @@ async function renderAlone(): Promise<void> {
   process.stdout.write(`\n  The storefront is ready at ${url}\n\n`)
 }
 
+/** The roles that run the program itself. */
+const SERVING: readonly Role[] = ['serve', 'api', 'worker', 'seed']
+
 async function run(self: Process, role: Role): Promise<void> {
+  // Loaded while the database starts: either takes a second, and they are not the same process.
+  const loading = SERVING.includes(role) ? import('./serve.ts') : null
   const url = await findDatabase(self).catch((error) => {
     if (role === 'doctor' && error instanceof OtherKeyError) return null
     throw error
@@ -104,8 +111,8 @@ async function run(self: Process, role: Role): Promise<void> {
   else if (role === 'doctor') await examine(self, url)
   else if (role === 'verify-ledger') await verifyLedger(self, url)
   else if (role === 'analytics') await countAgain(self, url)
-  else {
-    const { seedOnce, serve } = await import('./serve.ts')
+  else if (loading !== null) {
+    const { seedOnce, serve } = await loading
     if (role !== 'seed') return serve(self, role, url)
     await seedOnce(self, url)
   }
@@ -261,7 +268,8 @@ function sayFault(error: unknown): string {
     error instanceof ConfigError ||
     error instanceof RolesMissingError ||
     error instanceof OtherKeyError ||
-    ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EROFS', 'ENOSPC'].includes(code ?? '')
+    error instanceof TakenPortError ||
+    ['EADDRNOTAVAIL', 'EACCES', 'EROFS', 'ENOSPC'].includes(code ?? '')
   return (known ? error.message : error.stack) ?? error.message
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Metrics } from './http/metrics.ts'
+import { listening } from './taken-port.ts'
 
 interface Parts {
   config: Config
@@ -11,7 +12,7 @@ export async function serveMetrics({ config, closers }: Parts): Promise<Metrics 
   if (config.METRICS_PORT === 0) return null
   const { openMetrics } = await import('./http/metrics.ts')
   const metrics = openMetrics()
-  const server = await metrics.serve(config.HOST, config.METRICS_PORT)
+  const server = await listening('METRICS_PORT', metrics.serve(config.HOST, config.METRICS_PORT))
   closers.push(async () => server.close())
   return metrics
 }

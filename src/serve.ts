@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { readQueueFacts } from './db/queue-facts.ts'
-import { printWelcome, seedDemo } from './demo.ts'
-import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
+import { isStocked, listDemoStores, openDemo } from './demo-start.ts'
 import type { Role } from './help.ts'
 import type { App } from './http/route.ts'
 import { answerCertificates, mayHaveCertificate } from './modules/domains/certificates.ts'
@@ -14,9 +12,9 @@ import { releaseMemory } from './platform/memory.ts'
 import { openRuntime, ownToken, type Runtime } from './runtime.ts'
 import type { Secrets } from './secrets.ts'
 import { serveMetrics } from './serve-metrics.ts'
+import { listening } from './taken-port.ts'
+import { printWelcome } from './welcome.ts'
 import { startWorker } from './worker.ts'
-
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 /** The longest wait between two attempts to reach the database. */
 const WAIT_MAX_MS = 3_000
@@ -40,10 +38,16 @@ export async function serve(self: Process, role: Role, databaseUrl: string): Pro
   metrics?.answerCertificates(
     answerCertificates((hostname) => mayHaveCertificate(runtime.database, hostname)),
   )
+  const migrated = bringUp(self, databaseUrl)
+  // Awaited below. It may fail before that, while the routes are still being set up.
+  migrated.catch(() => {})
   const app = role === 'worker' ? null : await openApp(self, runtime, role)
   await releaseMemory()
-  const url = app === null ? null : await app.listen({ host: config.HOST, port: config.PORT })
-  await bringUp(self, databaseUrl)
+  const url =
+    app === null
+      ? null
+      : await listening('PORT', app.listen({ host: config.HOST, port: config.PORT }))
+  await migrated
   await runtime.clocks.start(runtime.database.global)
   if (role !== 'api') {
     const worker = startWorker(runtime)
@@ -51,9 +55,9 @@ export async function serve(self: Process, role: Role, databaseUrl: string): Pro
     if (url === null) process.stdout.write(`The worker is running, with ${worker.loops} loops.\n`)
   }
   const wantsDemo = role === 'serve' && !config.production
-  const demo = wantsDemo ? await onceReachable(logger, () => seedDemo(runtime)) : null
-  if (url !== null) printWelcome({ url, config, demo })
-  if (demo !== null && config.NODE_ENV === 'development') await stockAside(self, runtime)
+  const demo = wantsDemo ? await onceReachable(self, () => openDemo(self, runtime)) : null
+  // The last that a start shows, and not before everything that it names answers.
+  if (url !== null && !self.stopping) printWelcome({ url, config, demo })
 }
 
 /** Fills the demo stores of a database that has none. */
@@ -66,6 +70,10 @@ export async function seedOnce(self: Process, databaseUrl: string): Promise<void
 }
 
 async function seed(runtime: Runtime): Promise<void> {
+  const [{ seedDemo }, { stockDemo }] = await Promise.all([
+    import('./demo.ts'),
+    import('./demo-stock.ts'),
+  ])
   const before = await listDemoStores(runtime)
   const wasStocked = await isStocked(runtime)
   const demo = await seedDemo(runtime)
@@ -78,27 +86,6 @@ async function seed(runtime: Runtime): Promise<void> {
     ...(isFilling && !wasStocked ? ['The demo stores have their products.'] : []),
   ]
   process.stdout.write(`${said.join('\n') || 'The demo stores exist already.'}\n`)
-}
-
-/**
- * Fills the demo stores in a process of its own, which then ends: otherwise the code that draws the images would stay
- * in this process's memory.
- */
-async function stockAside({ logger, closers }: Process, runtime: Runtime): Promise<void> {
-  if (await isStocked(runtime)) return
-  const { fork } = await import('node:child_process')
-  const child = fork(MAIN, ['seed'], { stdio: 'inherit' })
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', (code) => {
-      if (code)
-        logger.warn({ code }, 'the demo stores could not be filled; the next start tries again')
-      resolve()
-    })
-  })
-  closers.push(() => {
-    child.kill()
-    return ended
-  })
 }
 
 async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App> {
@@ -120,22 +107,23 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
 }
 
 /**
- * Migrates the database. The process already listens and answers 503 meanwhile, so it need not end
+ * Migrates the database, while the process sets up its routes and then listens and answers 503: so it need not end
  * when the database starts later.
  */
-async function bringUp({ config, secrets, logger }: Process, url: string): Promise<void> {
+async function bringUp(self: Process, url: string): Promise<void> {
+  const { config, secrets, logger } = self
   if (!config.MIGRATE_ON_START) return
-  const done = await onceReachable(logger, () => migrate({ url, secretKey: secrets.SECRET_KEY }))
+  const done = await onceReachable(self, () => migrate({ url, secretKey: secrets.SECRET_KEY }))
   if (done.length > 0) logger.info({ migrations: done.length }, 'the database was migrated')
 }
 
-async function onceReachable<T>(logger: Logger, work: () => Promise<T>): Promise<T> {
+async function onceReachable<T>(self: Process, work: () => Promise<T>): Promise<T> {
   for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
     try {
       return await work()
     } catch (error) {
-      if (!isUnreachable(error)) throw error
-      logger.warn({ err: error }, 'the database cannot be reached yet; waiting for it')
+      if (self.stopping || !isUnreachable(error)) throw error
+      self.logger.warn({ err: error }, 'the database cannot be reached yet; waiting for it')
       await sleep(waitMs)
     }
   }

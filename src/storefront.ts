@@ -7,6 +7,7 @@ import { addressReader, warnOfUnnamedProxy } from './http/caller-address.ts'
 import type { ServedPage } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { routeToStorefront } from './http/storefront-routing.ts'
+import { listening } from './taken-port.ts'
 
 /**
  * Options of the reference storefront, as a role of this process. It gets the platform's address
@@ -116,9 +117,10 @@ export async function serveStorefront(options: StorefrontOptions) {
   })
   server.on('request', storefront.listener)
   warnOfUnnamedProxy(server, config.TRUST_PROXY, options.logger)
-  await new Promise<void>((resolve, reject) => {
+  const opened = new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(config.PORT, config.HOST, resolve)
   })
+  await listening('PORT', opened)
   const address = server.address()
   const port = address === null || typeof address === 'string' ? config.PORT : address.port
   return {

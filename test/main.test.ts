@@ -240,7 +240,11 @@ describe('wrong settings', () => {
     const dataDir = await emptyFolder(t)
     const refused = await startProcess(t, { dataDir, env: { PORT: String(port) } })
     await ends(refused, 1)
-    assert.match(refused.output(), /^fairdock: listen EADDRINUSE: .*\n$/)
+    const said = `another program listens on 127.0.0.1:${port}, perhaps a Fairdock that runs already`
+    assert.equal(
+      refused.output(),
+      `fairdock: ${said}; stop it, or choose another port: PORT=${port + 1}\n`,
+    )
     await assert.rejects(postmasterPid(dataDir), { code: 'ENOENT' })
   })
 })

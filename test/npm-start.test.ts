@@ -53,7 +53,9 @@ describe('npm start', () => {
       [RUN, 'SIGKILL', null, {}],
     ] as const) {
       const serving = await startProcess(t, { dataDir, command, env })
-      await serving.ready()
+      if (env === first)
+        await until('it fills them', () => /Filling the demo/.test(serving.output()))
+      else await serving.ready()
       serving.kill(signal)
       const exit = await stops(serving, dataDir)
       assert.equal(exit.code, code, `${signal} to ${command.join(' ')}: ${serving.output()}`)

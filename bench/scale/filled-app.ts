@@ -100,7 +100,7 @@ export async function openFilledApp({
     const app = await buildApp(runtime)
     closes.push(() => app.close())
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
-    const document: ApiDocument = JSON.parse(documentText(app))
+    const document: ApiDocument = JSON.parse(await documentText(app))
     return { databaseUrl, url, runtime, admin, document, close }
   } catch (error) {
     await close()

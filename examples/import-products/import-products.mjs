@@ -1,4 +1,4 @@
-// Imports products from a CSV file into a store, by the merchant's product routes. Plain Node 22 or newer, no packages.
+// Imports products from a CSV file into a store, by the merchant's product routes. Plain Node 20 or newer, no packages.
 //
 //   FAIRDOCK_URL=http://127.0.0.1:8080 FAIRDOCK_KEY=fdk_... node import-products.mjs products.csv [--dry-run]
 //
@@ -138,12 +138,21 @@ async function readStored(call) {
   }
 }
 
+function groupBySlug(table) {
+  const groups = new Map()
+  for (const row of table) {
+    const slug = row.slug?.normalize('NFC')
+    groups.set(slug, [...(groups.get(slug) ?? []), row])
+  }
+  return groups
+}
+
 /** Imports the table, and answers what was done. Rows of archived products are passed over. */
 export async function importProducts(call, table, { isDryRun = false } = {}) {
   const done = { created: 0, updated: 0, unchanged: 0, skipped: 0 }
   const stored = await readStored(call)
   const send = (...request) => (isDryRun ? null : call(...request))
-  for (const [slug, rows] of Map.groupBy(table, ({ slug }) => slug?.normalize('NFC'))) {
+  for (const [slug, rows] of groupBySlug(table)) {
     if (slug === undefined) throw new Error(`Row ${rows[0].row} has no slug.`)
     if (rows[0].status === 'archived') {
       done.skipped += rows.length

@@ -17,9 +17,10 @@ type Cache<T> = (schema: unknown, make: () => T) => T
 
 /** Fastify's own compilers, which are not dependencies of ours. */
 const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
-const selectSerializer: () => BuildSerializer = ofFastify('@fastify/fast-json-stringify-compiler')
-const selectValidator: () => (...of: unknown[]) => MakeValidator =
-  ofFastify('@fastify/ajv-compiler')
+// Each is loaded with the first schema that it compiles.
+const selectSerializer = (): BuildSerializer => ofFastify('@fastify/fast-json-stringify-compiler')()
+const selectValidator = (): ((...of: unknown[]) => MakeValidator) =>
+  ofFastify('@fastify/ajv-compiler')()
 
 const noCache = <T>(_schema: unknown, make: () => T): T => make()
 

@@ -1,10 +1,11 @@
-import swagger from '@fastify/swagger'
-import type { FastifySchema, RouteOptions } from 'fastify'
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import { type FastifySchema, fastify, type RouteOptions } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { ERRORS, type ErrorCode } from '../error-codes.ts'
 import { type ApiDocument, arrange, type SecurityScheme, type Shape } from './api-document.ts'
 import { type ApiExamples, addExamples } from './api-examples.ts'
 import { withIgnored } from './ignored-members.ts'
+import { lazyCompilers } from './lazy-compilers.ts'
 import type { App, Plane } from './route.ts'
 import { allFailures } from './route.ts'
 
@@ -94,12 +95,56 @@ const IDEMPOTENCY_KEY = {
   }),
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    makeDocument(): Promise<ApiDocument>
+  }
+}
+
 /**
  * Describes every route that is registered after this call in an OpenAPI document, served at
  * `/openapi.json`.
  */
-export async function describeApi(app: App, options: DescribeOptions = {}): Promise<void> {
-  await app.register(swagger, {
+export function describeApi(app: App, options: DescribeOptions = {}): void {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'HEAD') routes.push(route)
+  })
+  let document: Promise<ApiDocument> | undefined
+  app.decorate('makeDocument', () => {
+    document ??= makeDocument(Object.values(app.getSchemas()), routes, options)
+    return document
+  })
+  app.addSchema(ErrorBody)
+
+  let bytes: Buffer | undefined
+  app.get('/openapi.json', { config: { plane: 'public', hidden: true } }, async (_, reply) => {
+    bytes ??= Buffer.from(await documentText(app))
+    return reply.type('application/json; charset=utf-8').send(bytes)
+  })
+}
+
+/**
+ * Makes the document by an app of its own, which has the shapes and the routes and is never called. The plugin is
+ * loaded for it alone: it brings a parser of YAML, which a process that is never asked for the document does without.
+ */
+async function makeDocument(
+  shapes: readonly unknown[],
+  routes: readonly RouteOptions[],
+  options: DescribeOptions,
+): Promise<ApiDocument> {
+  const { default: swagger } = await import('@fastify/swagger')
+  const model = fastify({ schemaController: lazyCompilers(), exposeHeadRoutes: false })
+  await model.register(swagger, swaggerOptions(options))
+  for (const shape of shapes) model.addSchema(shape)
+  for (const { method, url, schema = {}, config = {} } of routes)
+    model.route({ method, url, schema, config, handler: async () => {} })
+  await model.ready()
+  return model.swagger() as unknown as ApiDocument
+}
+
+const swaggerOptions = (options: DescribeOptions) =>
+  ({
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Fairdock', version: VERSION },
@@ -122,15 +167,7 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
     refResolver: {
       buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `Shape${i}`),
     },
-  } as Parameters<typeof swagger>[1])
-  app.addSchema(ErrorBody)
-
-  let bytes: Buffer | undefined
-  app.get('/openapi.json', { config: { plane: 'public', hidden: true } }, async (_, reply) => {
-    bytes ??= Buffer.from(documentText(app))
-    return reply.type('application/json; charset=utf-8').send(bytes)
-  })
-}
+  }) as FastifyDynamicSwaggerOptions
 
 const WEBHOOK_HEADERS: Readonly<Record<string, string>> = {
   'x-webhook-event-id': 'The `id` of the envelope.',
@@ -168,10 +205,11 @@ function describeWebhooks(
 }
 
 /** Reads the document of an app that is ready. */
-export const readDocument = (app: App) => app.swagger() as unknown as ApiDocument
+export const readDocument = (app: App): Promise<ApiDocument> => app.makeDocument()
 
 /** The document as it is served and committed: the same routes give the same bytes. */
-export const documentText = (app: App) => `${JSON.stringify(readDocument(app), null, 2)}\n`
+export const documentText = async (app: App) =>
+  `${JSON.stringify(await readDocument(app), null, 2)}\n`
 
 type Route = Pick<RouteOptions, 'config' | 'method' | 'schema'>
 

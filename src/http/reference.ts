@@ -28,7 +28,7 @@ const CONTENT_SECURITY_POLICY = [
 export function describePages(app: App): void {
   let bytes: Buffer | undefined
   app.get('/docs', { config: { plane: 'public', hidden: true } }, async (_, reply) => {
-    bytes ??= Buffer.from(renderReference(readDocument(app)))
+    bytes ??= Buffer.from(renderReference(await readDocument(app)))
     return reply
       .headers({
         'content-security-policy': CONTENT_SECURITY_POLICY,

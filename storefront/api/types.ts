@@ -99,6 +99,8 @@ export interface SearchResult {
     collections: readonly { slug: string; title: string; count: number }[]
   }
   result_count: number
+  /** Nothing has the words as they were typed: these are the results for words that are alike. */
+  corrected: boolean
   limit: number
   offset: number
 }

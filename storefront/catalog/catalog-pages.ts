@@ -24,7 +24,7 @@ import {
   productListMain,
 } from './product-list-view.ts'
 import { namedVariant, productMain } from './product-view.ts'
-import { type FoundProducts, searchMain } from './search-view.ts'
+import { type FoundProducts, type SearchHelp, searchMain } from './search-view.ts'
 import { llmsTxt, robotsTxt, sitemapIndexXml, sitemapXml } from './seo.ts'
 import { breadcrumbData, productData, storeData } from './structured-data.ts'
 
@@ -221,10 +221,23 @@ export async function searchPage(context: PageContext): Promise<HttpResponse> {
   const result = canSearch ? await api.search(site, searchQuery(filters)) : null
   if (canSearch) api.countEvent(site, { type: 'search' })
   const found = result && (await listOf(context, { path: '/search', filters, result }))
+  const help = result?.result_count === 0 ? await readHelp(context) : undefined
   return renderPage(context, {
     title: pageTitle(context, site.locale.texts.search),
-    main: searchMain(context, found),
+    main: searchMain(context, found && { ...found, help }),
   })
+}
+
+/** What is offered to a shopper whose search has found nothing. As many as fit without scrolling far. */
+const HELP_COLLECTIONS = 6
+const HELP_PRODUCTS = 3
+
+async function readHelp({ api, site }: PageContext): Promise<SearchHelp> {
+  const [collections, { products }] = await Promise.all([
+    api.listCollections(site),
+    api.listProducts(site, { limit: HELP_PRODUCTS }),
+  ])
+  return { collections: collections.slice(0, HELP_COLLECTIONS), products }
 }
 
 /** The sitemap: of all products, or an index of its parts where there are many. */

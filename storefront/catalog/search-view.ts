@@ -1,8 +1,8 @@
-import type { SearchResult } from '../api/types.ts'
+import type { Collection, Product, SearchResult } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import { type FilteredList, filteredList } from './filter-view.ts'
-import { QUERY_LENGTH_MAX } from './list-filters.ts'
+import { filterAddress, QUERY_LENGTH_MAX } from './list-filters.ts'
 import { PAGE_MAX, PER_PAGE, pager } from './pager.ts'
 import { productGrid } from './product-cards.ts'
 
@@ -10,6 +10,14 @@ import { productGrid } from './product-cards.ts'
 export interface FoundProducts {
   result: SearchResult
   list: FilteredList
+  /** What a search shows that has found nothing. */
+  help?: SearchHelp | undefined
+}
+
+export interface SearchHelp {
+  collections: readonly Collection[]
+  /** The newest of the store. */
+  products: readonly Product[]
 }
 
 /** The search page. The script replaces `#results` while a shopper types. */
@@ -26,13 +34,41 @@ ${site.preview !== null && html`<p class="note">${texts.previewSearch}</p>`}</di
 }
 
 /** The products that match, with links to their other pages. */
-export function foundProducts(context: PageContext, { result, list }: FoundProducts): Html {
+export function foundProducts(context: PageContext, found: FoundProducts): Html {
+  const { result, list } = found
   const { texts } = context.site.locale
-  const { results: products, result_count } = result
+  const { results: products, result_count, corrected, query } = result
   const pages = Math.min(Math.ceil(result_count / PER_PAGE), PAGE_MAX)
   if (products.length === 0) {
     const note = list.filters.q === null ? texts.noMatches : texts.noResults
-    return html`<div class="empty"><p>${note}</p><p><a class="more" href="/products">${texts.seeAllProducts}</a></p></div>`
+    return html`<div class="empty"><p>${note}</p>${oneWord(context, list.filters.q ?? '')}<p><a class="more" href="/products">${texts.seeAllProducts}</a></p></div>${found.help !== undefined && searchHelp(context, found.help)}`
   }
-  return html`${productGrid(context, { products, columns: 3 })}${pager(context, list.filters.page, pages)}`
+  return html`${corrected && html`<p class="note">${texts.closestResults(query)}</p>`}${productGrid(context, { products, columns: 3 })}${pager(context, list.filters.page, pages)}`
+}
+
+const WORDS_MAX = 4
+
+/** Where several words have nothing in common, links to each of them. */
+function oneWord(context: PageContext, q: string): Html | false {
+  const words = [...new Set(q.split(/\s+/))].slice(0, WORDS_MAX)
+  if (words.length < 2) return false
+  const { texts } = context.site.locale
+  const links = words.map((word) => {
+    const href = filterAddress('/search', { ...NO_FILTERS, q: word })
+    return html` <a href="${href}">${word}</a>`
+  })
+  return html`<p>${texts.searchOneWord}${links}</p>`
+}
+
+const NO_FILTERS = { collection: null, price: null, sort: 'relevance', page: 1 } as const
+
+/** The collections and the newest products, for a search that has found nothing. */
+function searchHelp(context: PageContext, { collections, products }: SearchHelp): Html {
+  const { texts } = context.site.locale
+  const links = collections.map(
+    ({ slug, title }) =>
+      html`<li><a class="chip" href="/collections/${encodeURIComponent(slug)}">${title}</a></li>`,
+  )
+  return html`<section class="search-help">${links.length > 0 && html`<p>${texts.lookAround}</p><ul class="chips">${links}</ul>`}
+${products.length > 0 && html`<h2>${texts.newInStore}</h2>${productGrid(context, { products, columns: 3 })}`}</section>`
 }

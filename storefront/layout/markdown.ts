@@ -1,7 +1,10 @@
-import MarkdownIt, { type Token } from 'markdown-it'
+import { createRequire } from 'node:module'
+import type { default as MarkdownIt, Token } from 'markdown-it'
 import { safeHref } from '../../manifest/links.ts'
 import { markdownWeight, TEXT_WEIGHT_MAX } from '../../manifest/markdown-weight.ts'
 import { type Html, html, trusted } from './html.ts'
+
+const load = createRequire(import.meta.url)
 
 /**
  * Texts of merchants in Markdown. The parser begins with no rule at all and gets those below: there
@@ -16,12 +19,23 @@ const RULES = [
 /** Deeper lists and quotes are shown as text. The parser calls itself for each level. */
 const NESTING_MAX = 12
 
-const parser = new MarkdownIt('zero', { breaks: true, maxNesting: NESTING_MAX }).enable(RULES, true)
+type Parser = InstanceType<typeof MarkdownIt>
 
-/** Accepts links to paths of the store, to web pages and to mail addresses. Links of any other kind stay text. */
-parser.validateLink = (address) => {
-  const href = safeHref(address)
-  return href !== null && !href.toLowerCase().startsWith('tel:')
+let parser: Parser | undefined
+
+/** The parser, which is loaded with the first text: with its table of entities it takes two megabytes. */
+function openParser(): Parser {
+  const Constructor: typeof MarkdownIt = load('markdown-it')
+  const opened = new Constructor('zero', { breaks: true, maxNesting: NESTING_MAX }).enable(
+    RULES,
+    true,
+  )
+  // Links go to paths of the store, to web pages and to mail addresses. Those of any other kind stay text.
+  opened.validateLink = (address) => {
+    const href = safeHref(address)
+    return href !== null && !href.toLowerCase().startsWith('tel:')
+  }
+  return opened
 }
 
 /** Removes links such as `[here]()`, which lead nowhere, and keeps their text. A link never holds another. */
@@ -46,6 +60,7 @@ const plain = (text: string): Html => html`<p class="plain">${text}</p>`
  */
 export function markdown(text: string, level: 2 | 3): Html {
   if (markdownWeight(text) > TEXT_WEIGHT_MAX) return plain(text)
+  parser ??= openParser()
   const tokens = parser.parse(text, {})
   let previous = level - 1
   const open: string[] = []

@@ -72,6 +72,11 @@ export const de: FixedTexts = {
   searchPlaceholder: 'Was suchen Sie?',
   searchHint: 'Geben Sie ein Wort oder einen Teil davon ein. Kleine Tippfehler sind kein Problem.',
   noResults: 'Keine Produkte gefunden. Versuchen Sie ein anderes Wort oder weniger Filter.',
+  closestResults: (query: string) =>
+    `Zu „${query}“ gibt es nichts, das genau so heißt. Das hier kommt dem am nächsten.`,
+  searchOneWord: 'Nach einem der Wörter suchen:',
+  newInStore: 'Neu im Laden',
+  lookAround: 'Oder sehen Sie sich um:',
   sortBy: 'Sortieren nach',
   sorts: {
     relevance: 'Beste Treffer',

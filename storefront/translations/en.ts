@@ -77,6 +77,11 @@ export const en = {
   searchPlaceholder: 'What are you looking for?',
   searchHint: 'Type a word or part of a word. Small typing mistakes are fine.',
   noResults: 'No products match your search. Try another word or remove a filter.',
+  closestResults: (query: string) =>
+    `Nothing matches “${query}” as it is written. These are the closest.`,
+  searchOneWord: 'Search for one of the words:',
+  newInStore: 'New in the store',
+  lookAround: 'Or look around:',
   sortBy: 'Sort by',
   sorts: {
     relevance: 'Best match',

@@ -72,6 +72,11 @@ export const es: FixedTexts = {
   searchPlaceholder: '¿Qué buscas?',
   searchHint: 'Escribe una palabra o parte de ella. Los pequeños errores no importan.',
   noResults: 'Ningún producto coincide con tu búsqueda. Prueba otra palabra o quita un filtro.',
+  closestResults: (query: string) =>
+    `Nada coincide con «${query}» tal como está escrito. Esto es lo más parecido.`,
+  searchOneWord: 'Buscar una de las palabras:',
+  newInStore: 'Novedades de la tienda',
+  lookAround: 'O echa un vistazo:',
   sortBy: 'Ordenar por',
   sorts: {
     relevance: 'Relevancia',

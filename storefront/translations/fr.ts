@@ -74,6 +74,11 @@ export const fr: FixedTexts = {
   searchPlaceholder: 'Que cherchez-vous ?',
   searchHint: 'Un mot ou une partie d’un mot suffit. Les petites fautes de frappe ne gênent pas.',
   noResults: 'Aucun produit trouvé. Essayez un autre mot ou retirez un filtre.',
+  closestResults: (query: string) =>
+    `Rien ne correspond exactement à « ${query} ». Voici ce qui s’en approche le plus.`,
+  searchOneWord: 'Chercher un seul de ces mots :',
+  newInStore: 'Nouveautés de la boutique',
+  lookAround: 'Ou faites un tour :',
   sortBy: 'Trier par',
   sorts: {
     relevance: 'Pertinence',

@@ -22,11 +22,14 @@ before(async () => {
 
 const run = promisify(execFile)
 
+/** The Node that started npm, which may be as old as 20: the examples of integrators run on it. */
+const NODE = process.env.npm_node_execpath ?? process.execPath
+
 /** Runs the program as its README says. */
 async function importFile(tenant: string, ...args: string[]) {
   const env = { ...process.env, FAIRDOCK_URL: app.url, FAIRDOCK_KEY: await app.key(tenant) }
   const program = join(FOLDER, 'import-products.mjs')
-  return run(process.execPath, [program, ...args], { env }).catch(
+  return run(NODE, [program, ...args], { env }).catch(
     (error: { stdout: string; stderr: string }) => error,
   )
 }

@@ -22,7 +22,7 @@ const ref = Type.Unsafe({ $ref: 'Gadget#' })
 /** A small API with a route on every plane, described as the platform's own is. */
 export async function buildDescribedApp(options: DescribeOptions = {}): Promise<App> {
   const app = createServer({ logger: pino({ level: 'silent' }), trustProxy: [] })
-  await describeApi(app, options)
+  describeApi(app, options)
   describePages(app)
   app.addSchema(Gadget)
   const described = (operationId: string, summary: string) => ({

@@ -105,7 +105,7 @@ test(`none of ${RUNS} random requests gets an answer outside of the contract`, a
   const app = await openTestApp(t, { env })
   await app.store('globex')
   const callers = await callersOf(app)
-  const document = readDocument(app.app)
+  const document = await readDocument(app.app)
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   t.after(() => agent.destroy())
   const other = RUNS < MANY ? null : await openOther(t, app, env)

@@ -24,7 +24,7 @@ describe('the OpenAPI document', () => {
     assert.equal(first.status, 200)
     assert.equal(first.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(first.body, second.body)
-    assert.equal(first.body, documentText(app))
+    assert.equal(first.body, await documentText(app))
     assert.equal(JSON.parse(first.body).openapi, '3.1.0')
   })
 

@@ -114,6 +114,36 @@ describe('a search', () => {
   })
 })
 
+describe('a search in a German store', () => {
+  const search = (q: string) => get(`/search?${new URLSearchParams({ q })}`, 'ember')
+
+  test('finds by the texts and pictures of products, mistyped or not', async () => {
+    for (const [q, name] of [
+      ['kerze', 'Herdfeuer'],
+      ['tee', 'Waldboden'],
+      ['schokolade', 'Mitternacht'],
+      ['schokolde', 'Mitternacht'],
+    ] as const) {
+      const { text } = await search(q)
+      assert.ok(namesIn(text).includes(name), `${q}: ${namesIn(text)}`)
+      assert.equal(text.includes('kommt dem am nächsten'), q === 'schokolde', q)
+    }
+  })
+
+  test('that finds nothing offers its words one by one, the collections and what is new', async () => {
+    const { status, text } = await search('kerze <b>xylophon')
+    assert.equal(status, 200)
+    assert.match(text, /href="\/search\?q=kerze">kerze</)
+    assert.match(text, /href="\/search\?q=%3Cb%3Exylophon">&lt;b&gt;xylophon</)
+    assert.match(text, /class="chip" href="\/collections\/chocolate">Schokolade</)
+    assert.match(text, /<h2>Neu im Laden<\/h2>/)
+    assert.equal(namesIn(text).length, 3)
+    assert.doesNotMatch(text, /<b>/)
+    // A search that has found something offers none of it.
+    assert.doesNotMatch((await search('kerze')).text, /Neu im Laden/)
+  })
+})
+
 describe('the suggestions of the search box', () => {
   const suggest = (q: string, tenant = 'demo') =>
     get(`/search/suggest?${new URLSearchParams({ q })}`, tenant)

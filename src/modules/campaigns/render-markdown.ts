@@ -1,4 +1,7 @@
-import MarkdownIt, { type Token } from 'markdown-it'
+import { createRequire } from 'node:module'
+import type { default as MarkdownIt, Token } from 'markdown-it'
+
+const load = createRequire(import.meta.url)
 
 /**
  * Texts of mails in Markdown. As in the storefront, the parser begins with no rule at all and gets those
@@ -13,18 +16,30 @@ const RULES = [
 /** Deeper lists and quotes are shown as text. The parser calls itself for each level. */
 const NESTING_MAX = 12
 
-const parser = new MarkdownIt('zero', { breaks: true, maxNesting: NESTING_MAX }).enable(RULES, true)
-
 /** The web and mail: a mail has no address of its own that a path could be below. */
 const LINK = /^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu
 
-parser.validateLink = (address) => LINK.test(address)
+type Parser = InstanceType<typeof MarkdownIt>
+
+let parser: Parser | undefined
+
+/** The parser, which is loaded with the first text: with its table of entities it takes two megabytes. */
+function openParser(): Parser {
+  const Constructor: typeof MarkdownIt = load('markdown-it')
+  const opened = new Constructor('zero', { breaks: true, maxNesting: NESTING_MAX }).enable(
+    RULES,
+    true,
+  )
+  opened.validateLink = (address) => LINK.test(address)
+  return opened
+}
 
 /** Changes the address of a link. */
 export type MapLink = (address: string) => string
 
 /** Renders a text. Every tag is the parser's own, and it escapes all text and attributes. */
 export function renderMarkdown(text: string, mapLink: MapLink = (address) => address): string {
+  parser ??= openParser()
   const tokens = parser.parse(text, {})
   for (const { children } of tokens) for (const token of children ?? []) finish(token, mapLink)
   return parser.renderer.render(tokens, parser.options, {})

@@ -20,7 +20,7 @@ export const search = (db: Db, { query, filters, sort, limit, offset }: SearchRe
   db.maybe(
     SearchResult,
     sql`
-    select f.result_count, f.price_buckets, f.in_collections as collections,
+    select f.result_count, f.is_corrected as corrected, f.price_buckets, f.in_collections as collections,
            (select coalesce(json_agg(json_build_object('id', p.id, 'version', p.xmin::text)
                                      order by found.place), '[]')
               from unnest(f.ids) with ordinality found (id, place)

@@ -40,6 +40,7 @@ export const SearchFacets = Shared('StorefrontSearchFacets', Type.Object(facets)
 /** The result of a search, as the database returns it. */
 export const SearchResult = Type.Object({
   result_count: Type.Integer(),
+  corrected: Type.Boolean(),
   ...facets,
   products: Type.Array(Type.Object({ id: Id, version: Type.String() })),
 })
@@ -53,6 +54,10 @@ export const SearchAnswer = Shared(
     filters: ref(SearchFilters),
     facets: ref(SearchFacets),
     result_count: Type.Integer(),
+    corrected: Type.Boolean({
+      description:
+        'Nothing has the words of `q`: these are the results for words that are alike, or that have `q` as a part.',
+    }),
     limit: Type.Integer({
       description:
         'Less than asked for where a page ends early because of its bytes. The next page begins at `offset` + `limit`.',

@@ -86,13 +86,13 @@ export async function search(
   if (!isTenantRef(tenant)) throw new ApiError('unknown_tenant')
   const { query, filters, offset } = request
   const found = await deps.searchQueue.run(() => findPage(deps, tenant, request), tenant)
-  const { products, result_count, price_buckets, collections } = found.result
+  const { products, result_count, corrected, price_buckets, collections } = found.result
   const { parts, isWhole } = found.page
   const head = JSON.stringify({ query, filters, facets: { price_buckets, collections } })
   // Products that are no longer active are left out, but count as read, so that the next page begins after
   // them.
   const limit = isWhole ? request.limit : indexAfter(products, parts.at(-1)?.row)
-  const tail = JSON.stringify({ result_count, limit, offset })
+  const tail = JSON.stringify({ result_count, corrected, limit, offset })
   const results = parts.map(({ json }) => json).join(',')
   return `${head.slice(0, -1)},"results":[${results}],${tail.slice(1)}`
 }

@@ -168,19 +168,20 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     !for research use`,
 }
 
-/** Identifies the rules that a text was scanned by. It changes with every word of them. */
-export const RULES_VERSION = createHash('sha256')
-  .update(
-    JSON.stringify([
-      LANGUAGES,
-      LANGUAGE_PHRASES,
-      PHRASES,
-      WORDS,
-      GRAMMAR,
-      VERB_CLASSES,
-      ORDINARY_WORDS,
-      [...CONFUSABLES],
-    ]),
-  )
-  .digest('hex')
-  .slice(0, 16)
+/** What `RULES_VERSION` must be: it changes with every word of the rules, which takes them all to know. */
+export const hashRules = (): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify([
+        LANGUAGES,
+        LANGUAGE_PHRASES,
+        PHRASES,
+        WORDS,
+        GRAMMAR,
+        VERB_CLASSES,
+        ORDINARY_WORDS,
+        [...CONFUSABLES],
+      ]),
+    )
+    .digest('hex')
+    .slice(0, 16)

@@ -1,6 +1,6 @@
 import { toDisplayOrder } from './bidi-text.ts'
 import { findMatches, type Match, type TextMatches } from './match.ts'
-import { RULES_VERSION } from './rules.ts'
+import { RULES_VERSION } from './rules-version.ts'
 import {
   FINDINGS_MAX,
   type Finding,

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../errors.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
-import { RULES_VERSION } from './rules.ts'
+import { RULES_VERSION } from './rules-version.ts'
 import { FINDINGS_MAX, RULE_SEVERITIES, type ScanResult } from './schema.ts'
 import { walkStrings } from './walk-strings.ts'
 

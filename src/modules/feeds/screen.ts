@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Db } from '../../db/database.ts'
 import type { StorefrontProduct } from '../catalog/schema.ts'
-import { RULES_VERSION } from '../claims/rules.ts'
+import { RULES_VERSION } from '../claims/rules-version.ts'
 import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
 import * as queries from './queries.ts'

@@ -13,7 +13,7 @@ import {
 import type { ProductFragments } from '../catalog/product-fragments.ts'
 import type { AssetBase } from '../catalog/product-json.ts'
 import type { StorefrontProduct } from '../catalog/schema.ts'
-import { RULES_VERSION } from '../claims/rules.ts'
+import { RULES_VERSION } from '../claims/rules-version.ts'
 import type { Scanner } from '../claims/scanner.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'

@@ -1,4 +1,4 @@
-import { hash, type Options } from '@node-rs/argon2'
+import type { Options } from '@node-rs/argon2'
 import { ApiError } from '../../errors.ts'
 import { hmacBytes } from '../../kernel/hmac.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
@@ -25,6 +25,12 @@ const hashing = new WorkQueue({
       headers: { 'retry-after': '1' },
     }),
 })
+
+/** Loads the library with the first password: a process without logins does without its two megabytes. */
+async function hash(password: string, options: Options): Promise<string> {
+  const argon2 = await import('@node-rs/argon2')
+  return argon2.hash(password, options)
+}
 
 /** Who sends a password, and to which account. */
 export interface PasswordSender {

@@ -77,6 +77,7 @@ describe('search finds', () => {
         collections: [],
       },
       result_count: 1,
+      corrected: false,
       limit: 20,
       offset: 0,
     })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { RULES_VERSION } from '../../../src/modules/claims/rules.ts'
+import { RULES_VERSION } from '../../../src/modules/claims/rules-version.ts'
 import type { Scanner } from '../../../src/modules/claims/scanner.ts'
 import { FORMATS } from '../../../src/modules/feeds/formats.ts'
 import * as feeds from '../../../src/modules/feeds/service.ts'
