@@ -410,7 +410,10 @@ export const ERRORS = {
     'The carrier has not answered yet. Repeat the request, with the same Idempotency-Key if it had one.',
   ],
   carrier_unavailable: [503, 'The carrier does not answer. Try again in a moment.'],
-  db_error: [503, 'rate limiter unavailable'],
+  db_error: [
+    503,
+    'rate limiter unavailable. Send the request again after the seconds in `retry-after`.',
+  ],
   resolve_unavailable: [503, 'The store could not be read. Try again in a moment.'],
   auth_unavailable: [503, 'The credential could not be checked. Try again in a moment.'],
   scan_unavailable: [503, 'The claim scan could not run. Try again in a moment.'],

@@ -95,18 +95,15 @@ const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>()
  */
 class Batch extends Query {
   readonly statements: readonly Statement[]
-  /** How long the driver waits for the answer before it closes the connection. */
-  readonly query_timeout: number | undefined
   readonly #results: BatchResult[] = []
   #known: Map<string, readonly Column[]> = new Map()
   #columns: readonly Column[] | undefined
   #rows: Record<string, unknown>[] = []
   #readError: unknown
 
-  constructor(statements: readonly Statement[], timeoutMs?: number) {
+  constructor(statements: readonly Statement[]) {
     super({ text: '' })
     this.statements = statements
-    this.query_timeout = timeoutMs
   }
 
   submit(connection: Wire): null {
@@ -251,10 +248,9 @@ export function openBatch(client: pg.PoolClient): { send: Send; flush: () => voi
 export async function sendTogether(
   client: pg.PoolClient,
   queries: readonly pg.QueryConfig[],
-  timeoutMs?: number,
 ): Promise<Result> {
   const sent = queries.map((query) => ({ ...serialize(query), ...Promise.withResolvers<Result>() }))
-  client.query(new Batch(sent, timeoutMs) as unknown as pg.Submittable)
+  client.query(new Batch(sent) as unknown as pg.Submittable)
   const results = await awaitAll(sent.map(({ promise }) => promise))
   return results.at(-1) as Result
 }

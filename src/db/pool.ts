@@ -14,6 +14,8 @@ export interface PoolOptions {
    * silently.
    */
   answerTimeoutMs?: number
+  /** Keeps idle connections open, for work that cannot wait for a new one. */
+  keepsIdle?: boolean
   /** Called when an idle connection is lost, with the name of its pool. */
   onError?: (error: Error, pool: string) => void
 }
@@ -25,7 +27,7 @@ export function openPool(options: PoolOptions) {
     application_name: `fairdock:${process.pid}:${name}`,
     max,
     connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: 30_000,
+    idleTimeoutMillis: options.keepsIdle === true ? 0 : 30_000,
     // A connection is closed after this, so that a server that moved to another address is found
     // again.
     maxLifetimeSeconds: 3_600,

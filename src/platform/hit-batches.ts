@@ -1,4 +1,5 @@
 import { CALLS_MAX } from './limits-store.ts'
+import { withinLoopTime } from './loop-time.ts'
 
 /** The hits of one call, which are added to each of its buckets. */
 export interface Hit {
@@ -17,18 +18,19 @@ export interface BucketHits {
 
 interface Waiting<Call, Answer> {
   call: Call
-  /** When the call must have returned, on the machine's clock. */
-  until: number
+  /** Whether it has waited too long and was refused: it is not sent any more. */
+  isOver: boolean
   resolve: (answer: Answer) => void
   reject: (error: unknown) => void
 }
 
-/** Sends calls together by the given time, and returns the result of each in its place. */
-type SendAll<Call, Answer> = (calls: readonly Call[], until: number) => Promise<readonly Answer[]>
+/** Sends calls together, and returns the result of each in its place. */
+type SendAll<Call, Answer> = (calls: readonly Call[]) => Promise<readonly Answer[]>
 
 /**
  * Sends calls together that arrive while others are under way. With a statement for each, a hundred callers at once
- * would wait for each other, and the last of them would miss their deadline.
+ * would wait for each other, and the last of them would miss their deadline. Each call has a deadline of its own: one
+ * that has waited too long is refused alone.
  */
 export function batchCalls<Call, Answer>(
   sendAll: SendAll<Call, Answer>,
@@ -40,11 +42,12 @@ export function batchCalls<Call, Answer>(
   async function sendWaiting(): Promise<void> {
     isSending = true
     while (waiting.length > 0) {
-      const batch = waiting
+      const batch = waiting.filter(({ isOver }) => !isOver)
       waiting = []
+      if (batch.length === 0) break
       const calls = batch.map(({ call }) => call)
       try {
-        const answers = await sendAll(calls, batch[0]?.until ?? 0)
+        const answers = await sendAll(calls)
         for (const [i, { resolve }] of batch.entries()) resolve(answers[i] as Answer)
       } catch (error) {
         for (const { reject } of batch) reject(error)
@@ -58,20 +61,21 @@ export function batchCalls<Call, Answer>(
       return Promise.reject(new Error('too many calls wait for the limiter'))
     }
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    waiting.push({ call, until: performance.now() + deadlineMs, resolve, reject })
+    const entry: Waiting<Call, Answer> = { call, isOver: false, resolve, reject }
+    waiting.push(entry)
     if (!isSending) void sendWaiting()
-    return promise
+    return withinLoopTime(promise, deadlineMs, 'the limiter gave no count in time').finally(() => {
+      entry.isOver = true
+    })
   }
 }
 
-/** Adds hits to buckets by the given time, and returns the new count of each bucket. */
-type AddAll = (hits: readonly BucketHits[], until: number) => Promise<Map<string, number>>
+/** Adds hits to buckets, and returns the new count of each bucket. */
+type AddAll = (hits: readonly BucketHits[]) => Promise<Map<string, number>>
 
 /** Counts hits together. Each call returns the highest count of its buckets. */
 export const batchHits = (addAll: AddAll, deadlineMs: number): ((hit: Hit) => Promise<number>) =>
-  batchCalls(async (hits, until) => {
-    return countsAfterEach(hits, await addAll(sumByBucket(hits), until))
-  }, deadlineMs)
+  batchCalls(async (hits) => countsAfterEach(hits, await addAll(sumByBucket(hits))), deadlineMs)
 
 function sumByBucket(hits: readonly Hit[]): BucketHits[] {
   const sums = new Map<string, BucketHits>()

@@ -13,6 +13,7 @@ import {
   type StoreOptions,
   WINDOW_SECONDS,
 } from './limits-store.ts'
+import { withinLoopTime } from './loop-time.ts'
 
 /** The connections of the limiter. They are its own, so that neither it nor the API waits for the other. */
 const CONNECTIONS = 2
@@ -28,18 +29,18 @@ const Counter = Type.Object({ bucket: Type.String(), hits: Type.Integer() })
 /** Opens counters in PostgreSQL. The login needs the rights of `fd_app`. */
 export function openPostgresStore(options: StoreOptions): LimitStore {
   const { url, onError, deadlineMs = DEADLINE_MS } = options
+  // A connection may take longer to open than a call waits: the next call finds it open.
   const pool = openPool({
     url,
     name: 'limits',
     max: CONNECTIONS,
-    connectTimeoutMs: deadlineMs,
+    keepsIdle: true,
     ...(onError && { onError }),
   })
-  const runnerUntil = (until: number) => new Runner((query) => sendInTime(pool, query, until))
-  const db = new Runner((query) => sendInTime(pool, query, performance.now() + deadlineMs))
-  const count = batchHits((hits, until) => countHits(runnerUntil(until), hits), deadlineMs)
-  const read = batchCalls(async (buckets: readonly string[], until) => {
-    const counts = await readHits(runnerUntil(until), [...new Set(buckets)])
+  const db = new Runner((query) => sendInTime(pool, query, deadlineMs))
+  const count = batchHits((hits) => countHits(db, hits), deadlineMs)
+  const read = batchCalls(async (buckets: readonly string[]) => {
+    const counts = await readHits(db, [...new Set(buckets)])
     return buckets.map((bucket) => counts.get(bucket) ?? 0)
   }, deadlineMs)
   return {
@@ -109,25 +110,39 @@ const byBucket = (counters: readonly Static<typeof Counter>[]): Map<string, numb
   new Map(counters.map(({ bucket, hits }) => [bucket, hits]))
 
 /**
- * Sends one statement together with its time limit. The time spent waiting for a connection is taken from that limit.
- * The server itself ends an overdue statement: if we only closed the connection, its process would go on waiting for
- * the lock, and each retry would add another one.
+ * Sends one statement together with its time limit, which passes only while this process runs: a process that waits
+ * for a processor must not take its own delay for one of the store. The server itself ends an overdue statement: if we
+ * only closed the connection, its process would go on waiting for the lock, and each retry would add another one.
  */
-async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, until: number) {
+async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, deadlineMs: number) {
   if (pool.waitingCount >= CALLS_MAX) throw new Error('too many calls wait for the limiter')
-  const client = await pool.connect()
-  const left = Math.floor(until - performance.now())
-  if (left <= MARGIN_MS) {
-    client.release()
-    throw new Error('the deadline passed while waiting for a connection')
-  }
+  const client = await connectInTime(pool, deadlineMs)
   try {
+    const sent = sendTogether(client, [endAfter(deadlineMs - MARGIN_MS), query])
     // Without a result in time, the connection is closed.
-    const result = await sendTogether(client, [endAfter(left - MARGIN_MS), query], left)
+    const result = await withinLoopTime(
+      sent,
+      deadlineMs,
+      'the limiter store gave no answer in time',
+    )
     client.release()
     return result
   } catch (error) {
     client.release(!keepsConnectionUsable(error))
+    throw error
+  }
+}
+
+async function connectInTime(pool: pg.Pool, deadlineMs: number): Promise<pg.PoolClient> {
+  const connecting = pool.connect()
+  try {
+    const why = 'the deadline passed while waiting for a connection'
+    return await withinLoopTime(connecting, deadlineMs, why)
+  } catch (error) {
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    )
     throw error
   }
 }

@@ -172,6 +172,9 @@ function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) 
   return { of, remember, forget: (caller: string) => known.delete(caller) }
 }
 
+/** After how many seconds a caller that could not be counted should try again: the counters recover by themselves. */
+const RETRY_SECONDS = 2
+
 /** Reads a count, and refuses a value that is not a count: it must not pass for a small one. */
 async function counted(ask: () => Promise<number>): Promise<number> {
   return orUnavailable(async () => {
@@ -186,7 +189,9 @@ async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
     return await ask()
   } catch (cause) {
     // An error of PostgreSQL shows by its code whether it is an outage; Redis has no such codes.
-    throw new ApiError('db_error', { cause, ...(!isPostgresError(cause) && { kind: 'outage' }) })
+    const headers = { 'retry-after': String(RETRY_SECONDS) }
+    const kind = isPostgresError(cause) ? {} : ({ kind: 'outage' } as const)
+    throw new ApiError('db_error', { cause, headers, ...kind })
   }
 }
 

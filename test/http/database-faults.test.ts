@@ -297,6 +297,7 @@ describe('a limiter that cannot count', () => {
     for (const answer of limited) {
       isRefusal(answer, 'db_error', true)
       assert.equal(answer.text.includes('rate limiter unavailable'), true)
+      assert.equal(answer.headers['retry-after'], '2')
     }
     const account = { email: 'a@b.example', password: 'a long enough password' }
     isRefusal(await app.anyone.post('/v1/identity/login', account), 'db_error', true)

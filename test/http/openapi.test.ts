@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(resolveResponse(document, responses[503]), {
       description: [
         '- `auth_unavailable`: The credential could not be checked. Try again in a moment.',
-        '- `db_error`: rate limiter unavailable',
+        '- `db_error`: rate limiter unavailable. Send the request again after the seconds in `retry-after`.',
         '- `service_unavailable`: Something went wrong on our side. Try again in a moment.',
       ].join('\n'),
       content: {

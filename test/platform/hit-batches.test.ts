@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { batchHits } from '../../src/platform/hit-batches.ts'
+import { until } from '../harness/eventually.ts'
 
 const DEADLINE_MS = 60_000
 
 /** Counters in memory that answer when they are told to, and note each of their calls. */
-function openCounters() {
+function openCounters(deadlineMs = DEADLINE_MS) {
   const totals = new Map<string, number>()
   const calls: { size: number; end: (error?: Error) => void }[] = []
   const count = batchHits((hits) => {
@@ -17,7 +18,7 @@ function openCounters() {
     }
     calls.push({ size: hits.length, end })
     return promise
-  }, DEADLINE_MS)
+  }, deadlineMs)
   return { count, calls }
 }
 
@@ -59,6 +60,20 @@ describe('hits at the same time', () => {
     await assert.rejects(first, /lost/)
     calls[1]?.end()
     assert.equal(await second, 1)
+  })
+
+  test('that wait too long are refused alone, and no later one with them', async () => {
+    const { count, calls } = openCounters(300)
+    const hit = (bucket: string) => count({ buckets: [bucket], weight: 1, windowSeconds: 60 })
+    const slow = assert.rejects(hit('a'), /in time/)
+    const waiting = assert.rejects(hit('b'), /in time/)
+    await Promise.all([slow, waiting])
+    const next = hit('c')
+    calls[0]?.end()
+    await until('the next batch is sent', async () => calls.length === 2)
+    assert.equal(calls[1]?.size, 1, 'the refused one is not counted')
+    calls[1]?.end()
+    assert.equal(await next, 1)
   })
 
   test('are refused beyond a thousand that wait', async () => {

@@ -4,7 +4,11 @@ import { callerOf, createLimits, type Limits } from '../../src/platform/limits.t
 import type { LimitStore } from '../../src/platform/limits-store.ts'
 
 const perMinute = { my: 20, failed: 5 }
-const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
+const UNAVAILABLE = {
+  code: 'db_error',
+  status: 503,
+  message: 'rate limiter unavailable. Send the request again after the seconds in `retry-after`.',
+}
 
 describe('the counts of callers that a process remembers', () => {
   /** Counters in memory, and how often they were read. */

@@ -110,7 +110,11 @@ const LIMITED = {
   message: 'Too many attempts: at most 20 per minute. Try again later.',
   headers: { 'retry-after': '60' },
 }
-const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
+const UNAVAILABLE = {
+  code: 'db_error',
+  status: 503,
+  message: 'rate limiter unavailable. Send the request again after the seconds in `retry-after`.',
+}
 
 /** The limits of a process over counters of its own, and a clock that only the test moves. */
 async function openLimits(t: TestContext, place: CounterSetup, options: OpenOptions = {}) {
@@ -343,7 +347,32 @@ for (const [name, openPlace] of places) {
   })
 }
 
+/** Uses the processor, so that this process does nothing else. */
+function stall(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
 describe('counters in PostgreSQL', () => {
+  test('do not take the delay of their own process for one of the store', async (t) => {
+    const database = await openTestDatabase(t)
+    const store = await openLimitStore({
+      databaseUrl: database.roleUrl('fd_app'),
+      deadlineMs: DEADLINE_MS,
+    })
+    t.after(() => store.close())
+    const first = store.hit('a')
+    // Also while a connection is opened.
+    stall(2 * DEADLINE_MS)
+    assert.equal(await first, 1)
+    const second = store.hit('a')
+    setImmediate(() => stall(2 * DEADLINE_MS))
+    assert.equal(await second, 2)
+    const third = [store.hit('a'), store.hit('a'), store.peek('a')]
+    stall(2 * DEADLINE_MS)
+    assert.deepEqual((await Promise.all(third)).slice(0, 2), [3, 4])
+  })
+
   test('never use more than two connections, however long the table is locked', async (t) => {
     const database = await openTestDatabase(t)
     const [holder, watcher] = [
