@@ -62,6 +62,7 @@ import * as marketingRoutes from './modules/marketing/routes.ts'
 import * as suppressionRoutes from './modules/marketing/suppression-routes.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import * as correctRoutes from './modules/order-changes/correct-routes.ts'
+import * as editPreviewRoutes from './modules/order-changes/edit-preview-routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as orderLinkRoutes from './modules/order-links/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
@@ -289,6 +290,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   shopperMailRoutes.merchantRoutes(deps.shopperMail),
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
+  editPreviewRoutes.merchantRoutes(deps.checkout),
   correctRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),
   subscriptionRoutes.merchantRoutes(deps.checkout),
@@ -309,6 +311,7 @@ const storefrontRoutes = (
   affiliatePages.storefrontRoutes(affiliates),
   analyticsRoutes.storefrontRoutes({ limits }),
   orderChangeRoutes.storefrontRoutes(checkout),
+  editPreviewRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   subscriptionRoutes.storefrontRoutes({ ...checkout, links: subscriptionLinks }),
   checkoutRoutes.storefrontRoutes({

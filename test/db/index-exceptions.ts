@@ -9,6 +9,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   checkout_reminders_due: 'Due index: the worker looks over all stores for reminders to send.',
   charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
+  storefront_tokens_gate: 'Finds whose token it is, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds the store that has a hostname, in any tenant.',
   entitlement_requests_by_id: 'An operator names a request by its id alone.',

@@ -5,6 +5,7 @@ import {
   OrderCharge,
   OrderItem,
   OrderRefund,
+  PricesIncludeTax,
   StorefrontOrder,
   Tender,
 } from '../orders/schema.ts'
@@ -165,6 +166,44 @@ const edited = {
     description: 'The change of the total in cents: charged if positive, refunded if negative.',
   }),
 }
+
+/** What an edit would change. */
+export const EditPreview = Type.Object({
+  cancels: Type.Boolean({ description: 'True: no unit is left, so that the order is cancelled.' }),
+  items: Type.Array(
+    Type.Object({
+      order_item_id: Id,
+      quantity_before: Type.Integer(),
+      quantity: Type.Integer(),
+      line_total_cents: Cents,
+      discount_cents: Cents,
+      shipping_cents: Cents,
+      tax_cents: Cents,
+      available: Type.Boolean({ description: 'Whether the additional units are in stock now.' }),
+    }),
+  ),
+  subtotal_cents: Cents,
+  discount_cents: Cents,
+  shipping_cents: Cents,
+  tax_cents: Cents,
+  total_before_cents: Cents,
+  total_cents: Cents,
+  prices_include_tax: PricesIncludeTax,
+  currency: Type.String(),
+  delta_cents: Type.Integer({
+    description: 'The change of the total in cents: charged if positive, refunded if negative.',
+  }),
+  settlement: Type.Enum(['none', 'refund', 'charge'], {
+    description: 'How the difference would be settled.',
+  }),
+  tenders: Type.Array(Type.Object({ charge_id: Id, tender: Tender, amount_cents: Cents }), {
+    description: 'Where a refund would go.',
+  }),
+  stored_card: Nullable(
+    Type.Object({ brand: Nullable(Type.String()), last4: Nullable(Type.String()) }),
+  ),
+})
+export type EditPreview = Static<typeof EditPreview>
 
 export const ShopperRefunded = Type.Object({
   order: ref(StorefrontOrder),

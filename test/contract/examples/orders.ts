@@ -85,6 +85,7 @@ async function workOn(merchant: Caller, { order, items }: Placed): Promise<void>
   ok(await merchant.post(`${url}/release`, undefined, freshKey()))
   const [line] = items
   const edits = [{ order_item_id: line?.id, quantity: 1 }]
+  ok(await merchant.post(`${url}/edit/preview`, { edits }))
   ok(await merchant.post(`${url}/edit`, { edits }, freshKey()))
   const refund = { amount_cents: 500, reason: 'A scratch on the shade.' }
   ok(await merchant.post(`${url}/refunds/preview`, refund))
@@ -103,6 +104,7 @@ async function changeAsShopper(
   ok(await storefront.get(`${SHOPPERS}/customers/ann/orders?limit=1`))
   ok(await storefront.get(`${url}?customer_ref=ann`))
   const edits = [{ order_item_id: items[0]?.id, quantity: 1 }]
+  ok(await storefront.post(`${url}/edit/preview`, { edits }))
   ok(await storefront.post(`${url}/edit`, { edits }, freshKey()))
   const refund = { charge_id: charges[0]?.charge_id, amount_cents: 250, reason: 'It came late.' }
   ok(await storefront.post(`${url}/refund`, refund, freshKey()))
