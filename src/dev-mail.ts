@@ -5,7 +5,7 @@ import { type Html, html } from './kernel/html.ts'
 import { isUuid } from './kernel/schema.ts'
 import * as shopperMail from './modules/shopper-mail/service.ts'
 import { openShopperMail } from './open-shopper-mail.ts'
-import { listLatest } from './platform/mail.ts'
+import { findHtml, listLatest } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
@@ -51,9 +51,9 @@ export function addMailPages(app: App, runtime: Runtime): void {
     ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
     const none = html`<p>No mail yet. Order something in a store, or ask for a new password.</p>`
     const body = html`<p><a href="/">Back</a></p>
-<p class="quiet">The newest mails. Without SMTP_URL none of them is sent.</p>
+<p class="quiet">The newest mails of all stores, each as HTML and as text. Without SMTP_URL none of them is sent.</p>
 ${all.length === 0 ? none : all.map(({ article }) => article)}`
-    return sendPage(reply, { title: 'Mails', body, hasFrames: true })
+    return sendPage(reply, { title: 'Inbox', body, hasFrames: true })
   })
 
   app.get(
@@ -63,11 +63,12 @@ ${all.length === 0 ? none : all.map(({ article }) => article)}`
       const { id } = params as { id: string }
       const mail = isUuid(id) ? await shopperMail.findForShow(operator, id) : null
       const written = mail && (await show(mail))
-      if (!written) throw new ApiError('mail_not_found')
+      const page = written?.html ?? (isUuid(id) ? (await findHtml(operator, id))?.html : null)
+      if (!page) throw new ApiError('mail_not_found')
       return reply
         .headers({ 'content-security-policy': FRAMED_POLICY, 'referrer-policy': 'no-referrer' })
         .type('text/html; charset=utf-8')
-        .send(written.html.replace('<head>', '<head><base target="_blank">'))
+        .send(page.replace('<head>', '<head><base target="_blank">'))
     },
   )
 }
@@ -75,24 +76,50 @@ ${all.length === 0 ? none : all.map(({ article }) => article)}`
 type Latest = Awaited<ReturnType<typeof listLatest>>[number]
 type Written = Awaited<ReturnType<typeof shopperMail.showMail>>
 
-const describeMail = ({ recipient, subject, body, created_at, sent_at }: Latest): Html =>
-  html`<article>
-<h2>${subject}</h2>
-<p class="quiet">To ${recipient}, <time datetime="${created_at}">${created_at}</time>${sent_at ? ', sent' : ', not sent'}</p>
-<pre>${linkify(body)}</pre>
-</article>`
+interface Shown {
+  id: string
+  subject: string
+  recipient: string | null
+  tenant_ref: string | null
+  /** What the mail is, and what became of it. */
+  facts: string
+  created_at: string
+  html: boolean
+  text: string | null
+}
 
-function describeShopperMail(mail: shopperMail.NewestMail, written: Written): Html {
-  const { id, kind, tenant_ref, state, reason, created_at } = mail
-  const shown = written && {
-    subject: written.subject,
-    body: html`<iframe sandbox="allow-popups allow-popups-to-escape-sandbox" src="/dev/mail/${id}" title="${written.subject}" width="100%" height="720"></iframe>
-<details><summary>Plain text</summary><pre>${linkify(written.text)}</pre></details>`,
-  }
+const describeMail = (mail: Latest): Html => {
+  const state = mail.kept ? 'kept: a sandbox mails its owner alone' : 'not sent'
+  const facts = mail.sent_at === null ? state : 'sent'
+  return describe({ ...mail, facts, html: mail.html !== null, text: mail.body })
+}
+
+const describeShopperMail = (mail: shopperMail.NewestMail, written: Written): Html =>
+  describe({
+    ...mail,
+    subject: written?.subject ?? mail.kind,
+    recipient: written?.recipient ?? null,
+    facts: `${mail.kind}, ${mail.state}${mail.reason === null ? '' : `: ${mail.reason}`}`,
+    html: written !== null,
+    text: written?.text ?? null,
+  })
+
+/** One mail of the inbox. Its HTML is loaded once it is opened; a mail without HTML shows its text at once. */
+function describe({
+  id,
+  subject,
+  recipient,
+  tenant_ref,
+  facts,
+  created_at,
+  html: hasHtml,
+  text,
+}: Shown): Html {
   return html`<article>
-<h2>${shown?.subject ?? kind}</h2>
-<p class="quiet">To ${written?.recipient ?? 'no address'}, <code>${kind}</code> of <code>${tenant_ref}</code>, <time datetime="${created_at}">${created_at}</time>, ${state}${reason && `: ${reason}`}</p>
-${shown?.body}
+<h2>${subject}</h2>
+<dl><dt>To</dt><dd>${recipient ?? 'no address'}</dd><dt>Store</dt><dd>${tenant_ref === null ? 'none: of the platform' : html`<code>${tenant_ref}</code>`}</dd><dt>State</dt><dd>${facts}</dd><dt>Written</dt><dd><time datetime="${created_at}">${created_at}</time></dd></dl>
+${hasHtml && html`<details><summary>HTML</summary><iframe sandbox="allow-popups allow-popups-to-escape-sandbox" loading="lazy" src="/dev/mail/${id}" title="${subject}" width="100%" height="720"></iframe></details>`}
+${text !== null && html`<details${!hasHtml && html` open`}><summary>Text</summary><pre>${linkify(text)}</pre></details>`}
 </article>`
 }
 

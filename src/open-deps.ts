@@ -10,10 +10,10 @@ import { openGateway } from './modules/gateway/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import type * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import type { Identity } from './modules/identity/deps.ts'
-import type { NewsletterDeps } from './modules/marketing/newsletter.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import type * as mediaRoutes from './modules/media/routes.ts'
 import type { LinkDeps } from './modules/order-links/service.ts'
+import type { LookDeps } from './modules/sites/mail-look.ts'
 import type * as privacyRoutes from './modules/views/privacy-routes.ts'
 import { openCampaigns } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
@@ -28,6 +28,7 @@ export async function openDeps(runtime: Runtime, app: App) {
   const assetBase = assetBaseOf(app, config)
   const media = openMedia(runtime, assetBase)
   const storefrontUrl = openStorefrontUrl(config, () => config.PUBLIC_URL ?? app.listeningOrigin)
+  const look = { storefrontUrl, assetBase: config.ASSET_BASE_URL || config.PUBLIC_URL || null }
   return {
     owners: await openIdentity(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     preview: { key: key('preview token'), clock },
@@ -36,9 +37,12 @@ export async function openDeps(runtime: Runtime, app: App) {
     webhooks: { key: key('webhook secret'), fetch: safeFetch, limits },
     gateway: openGateway({ database, clock, key: key('gateway signing key') }),
     checkout: openCheckout(runtime),
-    orderLinks: openOrderLinks(runtime, storefrontUrl),
+    orderLinks: openOrderLinks(runtime, look),
     subscriptionLinks: { key: key('subscription link') },
-    newsletter: openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
+    newsletter: {
+      ...openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
+      ...look,
+    },
     shopperMail: { ...openShopperMail(runtime), limits },
     campaigns: {
       ...openCampaigns(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
@@ -73,24 +77,22 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
 }
 
 /** Links lead only to the hosts of a store: its own hosts, and its name in the zone of the storefront. */
-const openOrderLinks = (
-  { config, key, limits }: Runtime,
-  storefrontUrl: ReturnType<typeof openStorefrontUrl>,
-): LinkDeps => ({
+const openOrderLinks = ({ config, key, limits }: Runtime, look: LookDeps): LinkDeps => ({
+  ...look,
   key: key('order link'),
   limits,
   async originAt(db, hostname) {
     const isInZone = hostname === `${db.tenant}.${config.storefrontZone}`
     const isOwn = isInZone || (await findTenantByHostname(db, hostname)) === db.tenant
     if (!isOwn) return null
-    return storefrontUrl({
+    return look.storefrontUrl({
       tenant_ref: db.tenant,
       primary_hostname: isInZone ? null : hostname,
     })
   },
 })
 
-const openNewsletter = (runtime: Runtime, publicUrl: () => string): NewsletterDeps => ({
+const openNewsletter = (runtime: Runtime, publicUrl: () => string) => ({
   ...openUnsubscribe(runtime, publicUrl),
   key: runtime.key('newsletter'),
   limits: runtime.limits,

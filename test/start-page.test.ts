@@ -127,7 +127,10 @@ describe('the mails of a development machine', () => {
     await tested.anyone.post('/v1/identity/signup', ann)
     await tested.anyone.post('/v1/identity/password/forgot', { email: ann.email })
     const { text } = await read('/dev/mail')
-    assert.match(text, /To ann@acme\.example, .*not sent/)
+    assert.match(
+      text,
+      /<dd>ann@acme\.example<\/dd>.*<dd>none: of the platform<\/dd>.*<dd>not sent<\/dd>/,
+    )
     const [, link = ''] =
       /<a href="(http[^"]*\/account\/password\/new\?token=[\w-]+)">/.exec(text) ?? []
     const page = await fetch(link)
@@ -140,11 +143,12 @@ describe('the mails of a development machine', () => {
     const database = tested.runtime.workerDatabase
     while ((await numberNewEvents(database, { onNumbered: queueMails })) > 0);
     const { text, headers } = await read('/dev/mail')
-    assert.match(text, /To ann@example\.com, .*queued/)
+    assert.match(text, /<dd>ann@example\.com<\/dd>.*<code>mailing<\/code>.*order_placed, queued/)
     assert.match(text, new RegExp(`Order #${order.order_number} confirmed – A &lt;script&gt;`))
     assert.match(text, /<a href="http:\/\/mailing\.localhost:\d+\/orders\/link\/[\w-]+">/)
     assert.match(headers.get('content-security-policy') ?? '', /frame-src 'self'/)
-    const [, sandbox, src = ''] = /<iframe sandbox="([^"]*)" src="([^"]+)"/.exec(text) ?? []
+    const [, sandbox, src = ''] =
+      /<iframe sandbox="([^"]*)" loading="lazy" src="([^"]+)"/.exec(text) ?? []
     assert.doesNotMatch(sandbox ?? 'allow-scripts', /allow-(scripts|same-origin)/)
     const framed = await read(src)
     assert.match(
@@ -153,6 +157,21 @@ describe('the mails of a development machine', () => {
     )
     assert.ok(framed.text.includes('A &lt;script&gt;') && !framed.text.includes('A <script>'))
     assert.equal((await read('/dev/mail/nonsense')).status, 404)
+  })
+
+  test('of a newsletter are shown as HTML and text, with the store that they are of', async () => {
+    const { tested, read } = developing.current
+    await openShop(tested, 'lettering', [1_000], { brand: { name: 'Letters' } })
+    const url = '/v1/tenants/lettering/newsletter'
+    await tested.storefront.post(url, { email: 'reader@example.com', source: 'footer' })
+    const { text } = await read('/dev/mail')
+    const [mail = ''] = text
+      .split('<article>')
+      .filter((each) => each.includes('reader@example.com'))
+    assert.match(mail, /<code>lettering<\/code>/)
+    assert.match(mail, /<summary>Text<\/summary><pre>[^<]*Letters/)
+    const framed = await read(/<iframe[^>]* src="([^"]+)"/.exec(mail)?.[1] ?? '')
+    assert.match(framed.text, />Letters<[\s\S]*\/v1\/newsletter\//)
   })
 
   test('to shoppers are not there in production', async () => {

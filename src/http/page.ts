@@ -37,7 +37,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; 
 dt { color: var(--quiet); } dd { margin: 0; }
 iframe { display: block; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
 details { margin: .75rem 0 0; }
-article { margin: 1rem 0; padding: 1rem 1.2rem; border: 1px solid var(--line); border-radius: 12px; }
+article { margin: 1rem 0; overflow-wrap: anywhere; padding: 1rem 1.2rem; border: 1px solid var(--line); border-radius: 12px; }
 @media (max-width: 34rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
 `
 
@@ -52,6 +52,22 @@ const POLICY = [
 
 const FRAMES_POLICY = `${POLICY}; frame-src 'self'`
 
+/** The store that a page speaks for. Colours are `#rrggbb`, and addresses are http(s). */
+export interface PageBrand {
+  name: string
+  url: string | null
+  logoUrl: string | null
+  colours: BrandColours
+  darkColours: BrandColours
+}
+
+type BrandColours = Readonly<
+  Record<
+    'background' | 'surface' | 'text' | 'muted' | 'line' | 'primary' | 'onPrimary' | 'link',
+    string
+  >
+>
+
 interface Page {
   title: string
   body: Html
@@ -61,6 +77,34 @@ interface Page {
   language?: string | undefined
   /** Whether the page shows other pages of the platform in frames. */
   hasFrames?: boolean
+  /** The store that the page speaks for; none where it speaks for the platform. */
+  brand?: PageBrand | undefined
+}
+
+/** The colours of a store in place of ours. They were made readable where they were read. */
+function brandStyle({ colours, darkColours }: PageBrand): string {
+  const root = (of: BrandColours) =>
+    `:root { --paper: ${of.background}; --ink: ${of.text}; --quiet: ${of.muted}; --line: ${of.line}; --wash: ${of.surface}; --accent: ${of.link}; --on-accent: ${of.onPrimary}; --fill: ${of.primary}; }`
+  return `${root(colours)} @media (prefers-color-scheme: dark) { ${root(darkColours)} .brand img { background: #fff; padding: 6px 10px; border-radius: 6px; } } .bar { height: 6px; background: var(--fill); } .brand { margin: 0 0 2rem; font-size: 1.25rem; font-weight: 700; } .brand a { color: inherit; text-decoration: none; } .brand img { display: block; height: 44px; max-width: 240px; } button { background: var(--fill); }`
+}
+
+const brandHead = ({ name, url, logoUrl }: PageBrand): Html => {
+  const shown =
+    logoUrl === null ? html`${name}` : html`<img src="${logoUrl}" alt="${name}" height="44">`
+  return html`<p class="brand">${url === null ? shown : html`<a href="${url}">${shown}</a>`}</p>`
+}
+
+const digestOf = (style: string): string => createHash('sha256').update(style).digest('base64')
+
+/** The policy of a page: with the store's style and logo, where it speaks for one. */
+function policyOf({ brand, hasFrames }: Page, style: string): string {
+  const policy = hasFrames ? FRAMES_POLICY : POLICY
+  if (brand === undefined) return policy
+  const logo = brand.logoUrl === null ? null : URL.parse(brand.logoUrl)
+  const images = logo === null ? '' : ` ${logo.origin}`
+  return policy
+    .replace("img-src 'self' data:", `img-src 'self' data:${images}`)
+    .replace('style-src ', `style-src 'sha256-${digestOf(style)}' `)
 }
 
 /**
@@ -68,10 +112,11 @@ interface Page {
  * our own, because without any referrer a browser would not say where a form comes from.
  */
 export const sendPage = (reply: FastifyReply, page: Page) => {
-  const { title, body, isForm = false, language = 'en' } = page
+  const { title, body, brand, isForm = false, language = 'en' } = page
+  const style = brand === undefined ? '' : brandStyle(brand)
   return reply
     .headers({
-      'content-security-policy': page.hasFrames ? FRAMES_POLICY : POLICY,
+      'content-security-policy': policyOf(page, style),
       'referrer-policy': 'same-origin',
     })
     .type('text/html; charset=utf-8')
@@ -84,10 +129,15 @@ export const sendPage = (reply: FastifyReply, page: Page) => {
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <title>${title}</title>
-<style>${trustedHtml(STYLE)}</style>
+<style>${trustedHtml(STYLE)}</style>${
+        brand !== undefined &&
+        html`
+<style>${trustedHtml(style)}</style>`
+      }
 </head>
 <body>
-<main${isForm && trustedHtml(' class="narrow"')}>
+${brand !== undefined && html`<div class="bar"></div>`}<main${isForm && trustedHtml(' class="narrow"')}>
+${brand !== undefined && brandHead(brand)}
 <h1>${title}</h1>
 ${body}
 </main>

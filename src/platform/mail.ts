@@ -139,6 +139,10 @@ export const deleteOfOrders = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`select fd_delete_order_mails(${order_ids}::uuid[])`)
 
 const ShownMail = Type.Object({
+  id: Id,
+  tenant_ref: Nullable(Type.String()),
+  html: Nullable(Type.String()),
+  kept: Type.Boolean(),
   recipient: Type.String(),
   subject: Type.String(),
   body: Type.String(),
@@ -151,10 +155,17 @@ export const listLatest = (operator: Runner, limit: number) =>
   operator.many(
     ShownMail,
     sql`
-    select recipient, subject, body, created_at, sent_at
+    select id, tenant_ref, html, kept, recipient, subject, body, created_at, sent_at
       from mails
      order by created_at desc
      limit ${limit}`,
+  )
+
+/** Finds the HTML of a mail, of any store. */
+export const findHtml = (operator: Runner, id: string) =>
+  operator.maybe(
+    Type.Object({ html: Nullable(Type.String()) }),
+    sql`select html from mails where id = ${id}`,
   )
 
 /** The longest name of a store in a mail. The name may be a part of a subject, which has at most 200 characters. */

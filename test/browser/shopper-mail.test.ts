@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { MAIL_KINDS } from '../../src/modules/shopper-mail/schema.ts'
@@ -12,7 +14,7 @@ let shop: TestShop
 let browser: Browser
 
 /** The widths of a mail in a window and on a small phone. */
-const WIDTHS = [600, 360]
+const WIDTHS = [600, 320]
 
 /** Where pictures are kept for people to look at; none are where it is not set. */
 const PICTURES = process.env.MAIL_PICTURES
@@ -29,15 +31,72 @@ const colourAt = (page: Page, selector: string) =>
     `getComputedStyle(document.querySelector(${JSON.stringify(selector)})).backgroundColor`,
   )
 
-describe('mails to shoppers in a browser', () => {
-  test('fit 600 and 360 pixels in every kind and language, in the colour of the store', async () => {
-    const merchant = await shop.merchant('demo')
-    const primary = '#0b5c6b'
-    const manifest = {
-      brand: { name: 'Harbour & Hearth', email: 'hello@harbour.example' },
-      theme: { color: { primary, background: '#fffdf8', surface: '#f4eee2' } },
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const RUN_AXE = `axe.run({ runOnly: ['wcag2a', 'wcag2aa'], resultTypes: ['violations'] }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + failureSummary).join()))`
+
+/** Shows a mail on a small phone, light and dark: it fits, can be read, and shows its store. */
+async function checkMail(page: Page, name: string, html: string) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.setContent(html)
+      const wide = Number(await page.evaluate('document.documentElement.scrollWidth'))
+      assert.ok(wide <= width, `${name} is ${wide} wide at ${width}`)
+      await keep(`${name}-${width}-${colorScheme}`, await page.screenshot({ fullPage: true }))
     }
+    await page.evaluate(AXE)
+    assert.deepEqual(await page.evaluate(RUN_AXE), [], `${name}, ${colorScheme}`)
+    const text = String(await page.evaluate('document.body.innerText'))
+    const logos = Number(
+      await page.evaluate(`document.querySelectorAll('img[alt="Harbour & Hearth"]').length`),
+    )
+    assert.ok(text.includes('Harbour & Hearth') || logos === 1, `${name} names its store`)
+    const paper = await colourAt(page, '.card')
+    assert.equal(paper, colorScheme === 'light' ? 'rgb(255, 253, 248)' : 'rgb(23, 25, 29)', name)
+  }
+  await page.emulateMedia({ colorScheme: null })
+}
+
+const BRANDED = {
+  brand: { name: 'Harbour & Hearth', email: 'hello@harbour.example' },
+  theme: { color: { primary: '#0b5c6b', background: '#fffdf8', surface: '#f4eee2' } },
+}
+
+describe('mails to shoppers in a browser', () => {
+  test('of every kind can be read at 320 and 600 pixels, light and dark, and show their store', async () => {
+    const merchant = await shop.merchant('demo')
+    const { body: site } = await merchant.get('/v1/my/site')
+    const { logoRef } = site.active.manifest.brand
+    const manifest = { ...BRANDED, brand: { ...BRANDED.brand, ...(logoRef && { logoRef }) } }
     assert.equal((await merchant.put('/v1/my/store/manifest', { manifest })).status, 200)
+    const page = await browser.newPage()
+    for (const kind of MAIL_KINDS) {
+      const { body } = await merchant.get(`/v1/merchant/mails/preview?kind=${kind}&language=de`)
+      await checkMail(page, kind, body.html)
+    }
+    const asked = { email: 'reader@example.com', source: 'footer' }
+    assert.equal((await shop.storefront.post('/v1/tenants/demo/newsletter', asked)).status, 202)
+    const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=1')).body
+    const buyer = { email: 'buyer@example.com' }
+    const { order } = (
+      await checkout(shop, { tenant: 'demo' }, cart(products[0].variants[0].id, buyer))
+    ).body
+    const link = { ...buyer, order_number: order.order_number, return_url: `${shop.at('demo')}/x` }
+    assert.equal((await shop.storefront.post('/v1/tenants/demo/orders/links', link)).status, 202)
+    const admin = await shop.database.openAdmin()
+    for (const [name, { email }] of Object.entries({ newsletter: asked, order_link: buyer })) {
+      const { rows } = await admin.query('select html from mails where recipient = $1', [email])
+      await checkMail(page, name, rows[0].html)
+    }
+    await page.close()
+  })
+
+  test('fit 600 and 320 pixels in every kind and language, in the colour of the store', async () => {
+    const merchant = await shop.merchant('demo')
+    const put = await merchant.put('/v1/my/store/manifest', { manifest: BRANDED })
+    assert.equal(put.status, 200)
     const page = await browser.newPage()
     for (const kind of MAIL_KINDS) {
       for (const [width, language] of [...WIDTHS.entries()].flatMap(([index, each]) =>

@@ -22,9 +22,10 @@ const withCart = () => setup.withCart(shop, 'cedar-candle')
 
 describe('the story of an order', () => {
   const DAY = new Date(Date.now() + 60 * DAY_MS)
-  const SHOWN_DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' }).format(
-    DAY,
-  )
+  const SHOWN_DAY = new Intl.DateTimeFormat('en-US', {
+    dateStyle: 'medium',
+    timeZone: 'UTC',
+  }).format(DAY)
 
   const headOf = (text: string) =>
     /<h1>([^<]*)<\/h1>\s*<p class="lead">([^<]*)</.exec(text)?.slice(1) ?? []

@@ -10,12 +10,13 @@ import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import { callerOf } from '../../platform/limits.ts'
+import { loadStoreLook } from '../sites/mail-look.ts'
 import * as stores from '../stores/service.ts'
 import { unsubscribeUrl } from './consent.ts'
 import * as newsletter from './newsletter.ts'
 import { exportCsv } from './newsletter-export.ts'
 import { NewsletterRequest, SUBSCRIBER_STATES, Subscriber } from './newsletter-schema.ts'
-import { textsIn } from './newsletter-texts.ts'
+import { languageOf, textsIn } from './newsletter-texts.ts'
 
 const tags = ['merchant-ops']
 const scope = 'manage:own_marketing' as const
@@ -132,20 +133,19 @@ function addConfirmation(pages: App, database: Database, deps: newsletter.Newsle
 
   pages.get(path, FORM_PAGE, async ({ params }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
-    const page = opened?.purpose === 'confirm' ? await openPage(database, opened) : null
-    if (page === null) return sendEnded(reply)
+    const page = await openPage(database, deps, opened, 'confirm')
+    if (page === null || page.isOver) return sendEnded(reply, page)
     return send(reply, page, buttonWith(page.texts.ask(page.store), page.texts.confirm))
   })
 
   pages.post(path, FORM_PAGE, async ({ params, ip }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
-    if (opened?.purpose !== 'confirm') return sendEnded(reply)
-    const page = await openPage(database, opened)
-    if (page === null) return sendEnded(reply)
+    const page = await openPage(database, deps, opened, 'confirm')
+    if (page === null || page.isOver || opened?.purpose !== 'confirm') return sendEnded(reply, page)
     const { db, texts, store, language } = page
     const text = newsletter.shownText(language, store)
     const reader = await newsletter.confirm(db, opened, { text, ip })
-    if (reader === null) return sendEnded(reply)
+    if (reader === null) return sendEnded(reply, page)
     const leave = unsubscribeUrl(deps, db, reader.email)
     return send(
       reply,
@@ -166,18 +166,19 @@ function addLeaving(pages: App, database: Database, deps: newsletter.NewsletterD
 
   pages.get(path, page, async ({ params }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
-    const shown = opened?.purpose === 'unsubscribe' ? await openPage(database, opened) : null
-    if (shown === null) return sendEnded(reply)
+    const shown = await openPage(database, deps, opened, 'unsubscribe')
+    if (shown === null) return sendEnded(reply, null)
     return send(reply, shown, buttonWith(shown.texts.askLeave(shown.store), shown.texts.leave))
   })
 
   pages.post(path, page, async ({ params, ip, body }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
-    if (opened?.purpose !== 'unsubscribe') return sendEnded(reply)
-    const shown = await openPage(database, opened)
-    if (shown === null) return sendEnded(reply)
+    const shown = await openPage(database, deps, opened, 'unsubscribe')
+    if (shown === null || opened?.purpose !== 'unsubscribe') return sendEnded(reply, null)
     const source = isOneClick(body) ? 'one_click' : 'link'
-    if ((await newsletter.leave(shown.db, opened, { source, ip })) === null) return sendEnded(reply)
+    if ((await newsletter.leave(shown.db, opened, { source, ip })) === null) {
+      return sendEnded(reply, shown)
+    }
     return send(reply, shown, html`<p>${shown.texts.left(shown.store)}</p>`)
   })
 }
@@ -208,24 +209,38 @@ interface Token {
   token: string
 }
 
-/** Returns what the page of a token needs, or null if the token has expired or its store does not exist. */
-async function openPage(database: Database, opened: newsletter.Opened) {
+/** Returns what the page of a token needs; null if the token is not of this purpose, or its store does not exist. */
+async function openPage(
+  database: Database,
+  deps: newsletter.NewsletterDeps,
+  opened: newsletter.Opened | null,
+  purpose: newsletter.Opened['purpose'],
+) {
+  if (opened?.purpose !== purpose) return null
   const db = database.tenantForOwnWork(opened.tenant)
-  const expires = opened.purpose === 'confirm' ? opened.expires : null
-  if (expires !== null && expires < db.clock.now()) return null
   const store = await stores.find(db)
   if (store === null) return null
-  const { language, display_name } = store
-  return { db, language, store: display_name, texts: textsIn(language) }
+  const { language } = store
+  const look = await loadStoreLook(deps, db, store)
+  const expires = opened.purpose === 'confirm' ? opened.expires : null
+  const isOver = expires !== null && expires < db.clock.now()
+  return { db, language, look, isOver, store: look.name, texts: textsIn(language) }
 }
 
 type OpenedPage = NonNullable<Awaited<ReturnType<typeof openPage>>>
 
-const send = (reply: FastifyReply, { texts, language }: OpenedPage, body: Html) =>
-  sendPage(reply, { title: texts.title, body, isForm: true, language: language.split('-')[0] })
+const send = (reply: FastifyReply, { texts, language, look }: OpenedPage, body: Html) =>
+  sendPage(reply, {
+    title: texts.title,
+    body,
+    isForm: true,
+    language: languageOf(language),
+    brand: look,
+  })
 
-/** Sends the page of an invalid link. The store of the link is not known, so the page is in English. */
-function sendEnded(reply: FastifyReply) {
+/** Sends the page of a link that is over. Where its store is not known, the page is in English. */
+function sendEnded(reply: FastifyReply, page: OpenedPage | null) {
+  if (page !== null) return send(reply.code(404), page, html`<p>${page.texts.ended}</p>`)
   const { title, ended } = textsIn('en')
   return sendPage(reply.code(404), { title, body: html`<p>${ended}</p>`, isForm: true })
 }

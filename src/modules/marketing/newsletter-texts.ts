@@ -1,10 +1,13 @@
 import { oneLine } from '../../platform/mail.ts'
+import type { Content } from '../sites/mail-content.ts'
 
 /** The texts that the readers of a newsletter see, in the languages of the storefront. */
 
 interface Texts {
   subject(store: string): string
-  mail(store: string, url: string): string
+  asked(store: string): string
+  days: string
+  ignore: string
   title: string
   ask(store: string): string
   confirm: string
@@ -18,8 +21,10 @@ interface Texts {
 const TEXTS: Record<string, Texts> = {
   en: {
     subject: (store) => `Do you want to hear from ${store}?`,
-    mail: (store, url) =>
-      `Someone, most likely you, asked for the newsletter of ${store} with this address.\nThis link confirms it. It works for seven days:\n\n${url}\n\nIf it was not you, ignore this mail: you will get no other.\n`,
+    asked: (store) =>
+      `Someone, most likely you, asked for the newsletter of ${store} with this address.`,
+    days: 'The link works for seven days.',
+    ignore: 'If it was not you, ignore this mail: you will get no other.',
     title: 'Newsletter',
     ask: (store) => `Do you want to get the newsletter of ${store}?`,
     confirm: 'Yes, I want it',
@@ -31,8 +36,10 @@ const TEXTS: Record<string, Texts> = {
   },
   de: {
     subject: (store) => `Möchten Sie von ${store} hören?`,
-    mail: (store, url) =>
-      `Jemand, vermutlich Sie, hat mit dieser Adresse den Newsletter von ${store} bestellt.\nDieser Link bestätigt das. Er gilt sieben Tage:\n\n${url}\n\nWenn Sie das nicht waren, ignorieren Sie diese E-Mail: Sie bekommen keine weitere.\n`,
+    asked: (store) =>
+      `Jemand, vermutlich Sie, hat mit dieser Adresse den Newsletter von ${store} bestellt.`,
+    days: 'Der Link gilt sieben Tage.',
+    ignore: 'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Sie bekommen keine weitere.',
     title: 'Newsletter',
     ask: (store) => `Möchten Sie den Newsletter von ${store} bekommen?`,
     confirm: 'Ja, gern',
@@ -45,8 +52,10 @@ const TEXTS: Record<string, Texts> = {
   },
   es: {
     subject: (store) => `¿Quiere recibir noticias de ${store}?`,
-    mail: (store, url) =>
-      `Alguien, probablemente usted, ha pedido el boletín de ${store} con esta dirección.\nEste enlace lo confirma. Es válido durante siete días:\n\n${url}\n\nSi no ha sido usted, ignore este correo: no recibirá ninguno más.\n`,
+    asked: (store) =>
+      `Alguien, probablemente usted, ha pedido el boletín de ${store} con esta dirección.`,
+    days: 'El enlace es válido durante siete días.',
+    ignore: 'Si no ha sido usted, ignore este correo: no recibirá ninguno más.',
     title: 'Boletín',
     ask: (store) => `¿Quiere recibir el boletín de ${store}?`,
     confirm: 'Sí, quiero recibirlo',
@@ -58,8 +67,10 @@ const TEXTS: Record<string, Texts> = {
   },
   fr: {
     subject: (store) => `Voulez-vous recevoir des nouvelles de ${store} ?`,
-    mail: (store, url) =>
-      `Quelqu'un, sans doute vous, a demandé la lettre d'information de ${store} avec cette adresse.\nCe lien le confirme. Il est valable sept jours :\n\n${url}\n\nSi ce n'était pas vous, ignorez ce message : vous n'en recevrez pas d'autre.\n`,
+    asked: (store) =>
+      `Quelqu'un, sans doute vous, a demandé la lettre d'information de ${store} avec cette adresse.`,
+    days: 'Le lien est valable sept jours.',
+    ignore: "Si ce n'était pas vous, ignorez ce message : vous n'en recevrez pas d'autre.",
     title: "Lettre d'information",
     ask: (store) => `Voulez-vous recevoir la lettre d'information de ${store} ?`,
     confirm: 'Oui, je la veux',
@@ -79,23 +90,38 @@ export function textsIn(language: string): Texts {
   return texts
 }
 
+/** The language that the texts are in, for a store of any language. */
+export const languageOf = (language: string): string => {
+  const [own = ''] = language.split('-')
+  return Object.hasOwn(TEXTS, own) ? own : 'en'
+}
+
 /** The version of the question and its button. It changes with every change of them, in any language. */
 const TEXT_VERSION = 'newsletter-1'
 
 /** Returns the text that a reader sees before agreeing: the question, and the button that says yes. */
 export function confirmationText(language: string, store: string) {
   const texts = textsIn(language)
-  const [locale = 'en'] = language.split('-')
-  const isKnown = TEXTS[locale] !== undefined
   return {
     version: TEXT_VERSION,
-    locale: isKnown ? locale : 'en',
+    locale: languageOf(language),
     text: `${texts.ask(store)}\n[${texts.confirm}]`,
   }
 }
 
-export function confirmationMail(language: string, store: string, url: string) {
+/** What the mail with the link says. */
+export function confirmationContent(language: string, store: string, url: string): Content {
   const texts = textsIn(language)
   const name = oneLine(store)
-  return { subject: texts.subject(name), text: texts.mail(name, url) }
+  return {
+    subject: texts.subject(name),
+    reference: null,
+    heading: texts.subject(name),
+    blocks: [
+      { type: 'text', text: texts.asked(name) },
+      { type: 'button', label: texts.confirm, url },
+      { type: 'note', text: texts.days },
+    ],
+    footer: [texts.ignore],
+  }
 }

@@ -10,6 +10,7 @@ import { limitOfAddress, type MailLimit, reserveMail } from '../../platform/addr
 import * as audit from '../../platform/audit.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
+import { type LookDeps, loadStoreLook, writeBranded } from '../sites/mail-look.ts'
 import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import * as stores from '../stores/service.ts'
 import {
@@ -23,7 +24,7 @@ import * as consents from './consent-queries.ts'
 import type { ConsentText } from './consent-schema.ts'
 import * as queries from './newsletter-queries.ts'
 import type { NewsletterRequest, Subscriber, SubscriberState } from './newsletter-schema.ts'
-import { confirmationMail, confirmationText } from './newsletter-texts.ts'
+import { confirmationContent, confirmationText, languageOf } from './newsletter-texts.ts'
 import { liftConfirmed } from './suppressions.ts'
 
 /**
@@ -32,7 +33,7 @@ import { liftConfirmed } from './suppressions.ts'
  * the list: every request is answered alike.
  */
 
-export interface NewsletterDeps extends UnsubscribeDeps {
+export interface NewsletterDeps extends UnsubscribeDeps, LookDeps {
   /** Signs the links that confirm an address. */
   key: Buffer
   limits: Pick<Limits, 'velocity' | 'releaseHit'>
@@ -85,6 +86,7 @@ export async function subscribe(
     limitOfAddress('newsletter', email_folded),
   ])
   const store = await stores.get(db)
+  const look = await loadStoreLook(deps, db, store)
   const isSent = await db.transaction('newsletter: request', async (tx) => {
     const requested = await queries.request(tx, {
       email,
@@ -103,7 +105,10 @@ export async function subscribe(
       to: isMailed ? email : NO_RECIPIENT,
       tenant_ref: db.tenant,
       isKept: isKeptFromMail(store, email_folded),
-      ...confirmationMail(store.language, store.display_name, url),
+      ...writeBranded(
+        { language: languageOf(store.language), store: look },
+        confirmationContent(store.language, look.name, url),
+      ),
     })
     return isMailed
   })

@@ -8,9 +8,10 @@ import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
 import { lockByNumber } from '../orders/read.ts'
 import * as orders from '../orders/service.ts'
+import { type LookDeps, loadStoreLook, writeBranded } from '../sites/mail-look.ts'
 import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import * as stores from '../stores/service.ts'
-import { linkMail } from './mail.ts'
+import { languageOf, linkContent } from './mail.ts'
 import type { LinkRequest } from './schema.ts'
 
 /**
@@ -18,7 +19,7 @@ import type { LinkRequest } from './schema.ts'
  * bought. The caller learns nothing: an order that does not exist is answered like one that does.
  */
 
-export interface LinkDeps {
+export interface LinkDeps extends LookDeps {
   key: Buffer
   limits: Pick<Limits, 'velocity' | 'releaseHit'>
   /** Returns the address of the store's storefront at one of its hosts, without a path; null for any other host. */
@@ -74,6 +75,7 @@ export async function mailLink(
     limitOfAddress('order_link', email),
   ])
   const store = await stores.get(db)
+  const look = await loadStoreLook(deps, db, store)
   const isSent = await db.transaction('order link: mail', async (tx) => {
     const order = await lockByNumber(tx, request.order_number)
     const isTheirs = order?.email != null && foldEmail(order.email) === email
@@ -84,11 +86,14 @@ export async function mailLink(
       tenant_ref: db.tenant,
       ...(order !== null && { order_id: order.id }),
       isKept: isKeptFromMail(store, email),
-      ...linkMail(store.language, {
-        store: store.display_name,
-        number: request.order_number,
-        url: url + token,
-      }),
+      ...writeBranded(
+        { language: languageOf(store.language), store: look },
+        linkContent(store.language, {
+          store: look.name,
+          number: request.order_number,
+          url: url + token,
+        }),
+      ),
     })
     return isMailed
   })

@@ -5,7 +5,6 @@ import * as fulfillment from '../fulfillment/service.ts'
 import type { CodeKeys } from '../gift-cards/card-code.ts'
 import { findWords } from '../gift-cards/purchases.ts'
 import * as giftCards from '../gift-cards/service.ts'
-import { assetUrl, parseAssetRef } from '../media/service.ts'
 import type { Correction } from '../order-changes/correction.ts'
 import { createLinkToken } from '../order-links/service.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
@@ -16,8 +15,7 @@ import { deliveryAddress } from '../orders/ship-to.ts'
 import type { TaxPolicy } from '../pricing/schema.ts'
 import { rateOf } from '../pricing/tax.ts'
 import * as returns from '../returns/service.ts'
-import { asLine, brandOf } from '../sites/brand.ts'
-import type { Store } from '../stores/schema.ts'
+import { type LookDeps, loadStoreLook, ownAsset } from '../sites/mail-look.ts'
 import * as stores from '../stores/service.ts'
 import { findDue } from '../subscriptions/cycles.ts'
 import { SUBSCRIPTION_LINK_DAYS, subscriptionLink } from '../subscriptions/link.ts'
@@ -44,16 +42,12 @@ import { languageOf, wordsIn } from './words.ts'
 
 /** Reads the facts of a mail, as they are when the mail is sent. */
 
-export interface MailDeps {
+export interface MailDeps extends LookDeps {
   /** Signs the links to orders. */
   linkKey: Buffer
   /** Signs the links to subscriptions. */
   subscriptionKey: Buffer
   giftCardKeys: CodeKeys
-  /** Returns the address of a store's storefront, without a path; null where it is not known. */
-  storefrontUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
-  /** The base of the addresses of images; null where images come from the shop. */
-  assetBase: string | null
 }
 
 /** How long the link of a mail opens its order: as long as parcels and refunds may take. */
@@ -102,10 +96,8 @@ export async function loadCommon(
   fixed?: MailLanguage,
 ): Promise<MailFacts> {
   const store = await stores.get(db)
-  const brand = await brandOf(db, store.activeVersion)
   const language = fixed ?? languageOf(store.language)
   const isOwn = store.language.split('-')[0] === language
-  const url = deps.storefrontUrl(store)
   return {
     kind,
     language,
@@ -113,11 +105,7 @@ export async function loadCommon(
     // The store's own tag says more than the language, such as the format of money in `de-CH`.
     formats: formatsOf(isOwn ? store.language : language, store.time_zone),
     store: {
-      name: brand.name ?? asLine(store.display_name) ?? store.tenant_ref,
-      email: brand.email,
-      url,
-      logoUrl: ownAsset(deps, db, url, brand.logoRef),
-      colours: brand.colours,
+      ...(await loadStoreLook(deps, db, store)),
       sandbox: store.sandbox,
       owner_email: store.owner_email,
     },
@@ -131,17 +119,6 @@ export async function loadCommon(
     subscription: null,
     request: null,
   }
-}
-
-/** Returns the address of an asset of the store itself; null for any other. */
-function ownAsset(
-  { assetBase }: MailDeps,
-  db: Db,
-  storefrontUrl: string | null,
-  ref: string | null,
-) {
-  if (ref === null || parseAssetRef(db.tenant, ref) === null) return null
-  return assetUrl(assetBase ?? storefrontUrl, ref)
 }
 
 interface OrderToLoad {

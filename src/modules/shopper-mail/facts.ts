@@ -1,4 +1,4 @@
-import type { Brand } from '../sites/brand.ts'
+import type { MailStore } from '../sites/mail-content.ts'
 import type { Formats } from './formats.ts'
 import type { MailKind, MailLanguage } from './schema.ts'
 import type { Words } from './words-schema.ts'
@@ -9,13 +9,8 @@ export interface MailFacts {
   language: MailLanguage
   words: Words
   formats: Formats
-  store: {
-    name: string
+  store: MailStore & {
     email: string | null
-    /** The address of the store's storefront. Null where it is not known. */
-    url: string | null
-    logoUrl: string | null
-    colours: Brand['colours']
     /** Whether the store is a sandbox, whose owner alone gets its mails. */
     sandbox: boolean
     owner_email: string | null

@@ -8,13 +8,12 @@ import { HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import { type Limits, requireWithin } from '../../platform/limits.ts'
+import { writeBranded } from '../sites/mail-look.ts'
 import * as stores from '../stores/service.ts'
 import { type HappenedEvent, listCaused } from './causes.ts'
 import { loadMail, type MailDeps } from './compose.ts'
 import type { MailFacts } from './facts.ts'
 import * as queries from './queries.ts'
-import { renderHtml } from './render-html.ts'
-import { renderText } from './render-text.ts'
 import { loadPreview, type PreviewRequest } from './samples.ts'
 import {
   isAboutOrder,
@@ -51,15 +50,10 @@ export async function queueMails(tx: Tx, events: readonly HappenedEvent[]): Prom
 }
 
 /** Writes a mail from its facts: language, subject and both texts. */
-export function writeMail(facts: MailFacts): Omit<MailPreview, 'kind'> {
-  const content = contentOf(facts)
-  return {
-    language: facts.language,
-    subject: content.subject,
-    html: renderHtml(facts, content),
-    text: renderText(facts, content),
-  }
-}
+export const writeMail = (facts: MailFacts): Omit<MailPreview, 'kind'> => ({
+  language: facts.language,
+  ...writeBranded(facts, contentOf(facts)),
+})
 
 export async function preview(
   deps: MailDeps,

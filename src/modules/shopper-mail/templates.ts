@@ -1,5 +1,5 @@
 import { addressLines } from '../../../manifest/address-lines.ts'
-import type { Block, Content, ContentLine, ContentRow } from './content.ts'
+import type { Block, Content, ContentLine, ContentRow } from '../sites/mail-content.ts'
 import type { GiftCardFacts, ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
 import { isAboutSubscription, type MailKind } from './schema.ts'
 import type { Words } from './words-schema.ts'

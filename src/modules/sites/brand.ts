@@ -1,6 +1,7 @@
 import {
   type Colour,
   formatColour,
+  isDark,
   mix,
   parseColour,
   readableColour,
@@ -32,6 +33,8 @@ export interface Brand {
     onPrimary: string
     link: string
   }
+  /** The same for a dark screen, with the store's own primary colour. */
+  darkColours: Brand['colours']
 }
 
 const NAME_LENGTH_MAX = 100
@@ -64,6 +67,7 @@ export function readBrand(manifest: unknown): Brand {
     email: typeof email === 'string' && mailTo(email) !== null ? email : null,
     logoRef: typeof logoRef === 'string' ? logoRef : null,
     colours: coloursOf(color),
+    darkColours: darkColoursOf(color),
   }
 }
 
@@ -76,6 +80,18 @@ export function asLine(value: unknown): string | null {
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
   return line === '' ? null : [...line].slice(0, NAME_LENGTH_MAX).join('')
+}
+
+/** Nearly black, as dark screens have it, and its text. */
+const DARK = { background: '#17191d', surface: '#0e1013', text: '#eceef1' }
+
+/** Computes the colours for a dark screen. A store that is dark itself keeps its own. */
+function darkColoursOf(given: unknown): Brand['colours'] {
+  const own = coloursOf(given)
+  const background = parseColour(own.background)
+  return background !== null && isDark(background)
+    ? own
+    : coloursOf({ ...DARK, primary: own.primary })
 }
 
 /** Computes the colours as the storefront's style sheet does: text is readable on the background below it. */

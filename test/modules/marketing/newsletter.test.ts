@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { DAY_MS } from '../../../src/kernel/time.ts'
 import { deleteUnconfirmed } from '../../../src/modules/marketing/newsletter-jobs.ts'
@@ -177,6 +177,31 @@ describe('a newsletter', () => {
     const [path = ''] = await linksTo('ann@example.com')
     assert.equal((await press(path, { origin: 'https://evil.example' })).status, 403)
     assert.equal((await subscriber('ann@example.com')).status, 'pending')
+  })
+
+  test('is confirmed and left on pages in the name and colours of the store, in its language', async () => {
+    const { app, merchant, ask, linksTo, press } = await openStore()
+    const manifest = {
+      brand: { name: 'Harbour & Hearth' },
+      theme: { color: { primary: '#0b5c6b', background: '#fffdf8' } },
+    }
+    assert.equal((await merchant.put('/v1/my/store/manifest', { manifest })).status, 200)
+    await merchant.patch('/v1/my/store', { language: 'de-DE' })
+    await ask('ann@example.com')
+    const [path = ''] = await linksTo('ann@example.com')
+    const asked = await fetch(app.url + path)
+    const text = await asked.text()
+    assert.match(text, /<html lang="de">/)
+    assert.match(text, /class="brand">[\s\S]*Harbour &amp; Hearth/)
+    assert.match(text, /--paper: #fffdf8;[^}]*--fill: #0b5c6b;/)
+    const style = /<style>(:root \{ --paper: #fffdf8[\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''
+    const digest = createHash('sha256').update(style).digest('base64')
+    const policy = asked.headers.get('content-security-policy') ?? ''
+    assert.ok(policy.includes(`'sha256-${digest}'`), policy)
+    const confirmed = await (await press(path)).text()
+    const [, leave = ''] = /href="([^"]+\/v1\/unsubscribe\/[^"]+)"/.exec(confirmed) ?? []
+    const left = await (await fetch(app.url + new URL(leave).pathname)).text()
+    assert.match(left, /class="brand">[\s\S]*Harbour &amp; Hearth[\s\S]*Abmelden/)
   })
 
   test('shows the name of a store as text', async () => {

@@ -28,6 +28,7 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
       url: 'https://shop.example',
       logoUrl: null,
       colours: readBrand(null).colours,
+      darkColours: readBrand(null).darkColours,
       sandbox: false,
       owner_email: null,
     },

@@ -1,8 +1,7 @@
-import type { Block, Content, ContentLine, ContentRow } from './content.ts'
-import type { MailFacts } from './facts.ts'
+import type { Block, Content, ContentLine, ContentRow, MailLook } from './mail-content.ts'
 
 /** Writes a mail as plain text. It has no markup, so that nothing in it has to be escaped. */
-export function renderText({ store }: Pick<MailFacts, 'store'>, content: Content): string {
+export function renderText({ store }: MailLook, content: Content): string {
   const parts = [
     [clean(store.name), ...(content.reference === null ? [] : [content.reference])].join('\n'),
     content.heading,

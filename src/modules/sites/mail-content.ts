@@ -1,3 +1,22 @@
+import type { Brand } from './brand.ts'
+
+/** The store as its mails show it. */
+export interface MailStore {
+  name: string
+  /** The address of the store's storefront. Null where it is not known. */
+  url: string | null
+  logoUrl: string | null
+  colours: Brand['colours']
+  /** The same for readers of a dark screen. */
+  darkColours: Brand['colours']
+}
+
+/** What every mail of a store is written with. */
+export interface MailLook {
+  language: string
+  store: MailStore
+}
+
 /**
  * The content of a mail, before it is HTML or plain text. Both are written from it, so that neither says less than
  * the other. Every text here is plain: the writers escape it.
