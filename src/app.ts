@@ -92,6 +92,7 @@ import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { onTestFlag } from './on-test-flag.ts'
 import { type Deps, openDeps } from './open-deps.ts'
+import { openDueWork } from './open-due-work.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
@@ -248,7 +249,12 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   acceptAnyDigits(privacyRoutes.merchantRoutes(deps.privacy)),
   storeRoutes.merchantRoutes,
-  testClockRoutes.merchantRoutes({ clocks: runtime.clocks }),
+  testClockRoutes.merchantRoutes({
+    clocks: runtime.clocks,
+    workerDatabase: runtime.workerDatabase,
+    // Asked for their times alone: a worker has the events, and sends the mails.
+    work: openDueWork(runtime, { handlers: {}, transport: null, bulk: null }),
+  }),
   credentialRoutes.merchantRoutes(runtime.database),
   storefrontTokenRoutes.merchantRoutes,
   entitlementRoutes.merchantRoutes,

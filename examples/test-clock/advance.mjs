@@ -42,5 +42,8 @@ for (let page = clock; ; ) {
   if (page.next_after === undefined) break
   page = await call('GET', `?after=${encodeURIComponent(page.next_after)}`)
 }
+if (clock.ran.length === 0) process.stdout.write('nothing was due\n')
+const next = clock.next_due
+if (next !== null) process.stdout.write(`next: ${next.kind} is due at ${next.at}\n`)
 process.stdout.write(`${clock.state}: it is ${clock.now}\n`)
 process.exitCode = clock.state === 'ready' ? 0 : 1

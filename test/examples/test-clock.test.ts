@@ -25,6 +25,9 @@ test('the example moves the time of a sandbox, and prints what happened', async 
       (error: { stdout: string; stderr: string }) => error,
     )
   }
+  const early = (await advance('example', 'P1D')).stdout.trim().split('\n')
+  assert.equal(early[0], 'nothing was due')
+  assert.match(early[1] ?? '', /^next: gift_card_expiry is due at \d{4}-/)
   const { stdout, stderr } = await advance('example', 'P1M')
   const lines = stdout.trim().split('\n')
   assert.match(lines.at(-1) ?? '', /^ready: it is \d{4}-/, stderr)

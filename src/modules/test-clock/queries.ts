@@ -7,7 +7,7 @@ import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import type { DueWork, Ran } from '../../platform/due-work.ts'
 import { defineQueue, type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
-import { ClockRow, ClockRun, MovingClock } from './schema.ts'
+import { ClockRow, ClockRun, MovingClock, NextDue } from './schema.ts'
 
 const milliseconds = (ms: Sql) => sql`${ms} * interval '1 millisecond'`
 const after = (ms: number) => sql`${machineTime} + ${milliseconds(sql`${ms}::float8`)}`
@@ -118,6 +118,21 @@ export const readDueTimes = (db: Db, work: readonly DueWork[], until: string) =>
            (select date_trunc('milliseconds', min(at)) + interval '1 millisecond'
               from due
              where at > fd_now() and at <= ${until}) as next`,
+  )
+
+/** The kind of work that is due first, and when. Null where nothing is ever due. */
+export const findNextDue = (db: Db, work: readonly DueWork[]) =>
+  db.maybe(
+    NextDue,
+    sql`
+    select at, kind
+      from (values ${join(
+        work.map((each, place) => sql`(${place}::int, ${each.kind}, (${each.nextDue(db)}))`),
+        ', ',
+      )}) as due (place, kind, at)
+     where at is not null
+     order by at, place
+     limit 1`,
   )
 
 const held = (db: Db, { id, lease_token }: Lease) =>

@@ -44,7 +44,7 @@ export const merchantRoutes =
           response: { 200: TestClock },
         },
       },
-      ({ db, query }) => testClock.read(db, readPage(query)),
+      ({ db, query }) => testClock.read(deps, db, readPage(query)),
     )
 
     app.delete(

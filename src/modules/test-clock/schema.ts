@@ -34,8 +34,20 @@ export const ClockRun = Shared(
   }),
 )
 
+export const NextDue = Type.Object(
+  {
+    at: Type.String({ format: 'date-time', description: "In the store's time." }),
+    kind: Type.String({ description: 'As in `ran`.' }),
+  },
+  {
+    description:
+      'The next work of a sandbox that becomes due: a move that ends before it does nothing. Null where there is none, while the time is being moved, and for a store that is no sandbox.',
+  },
+)
+
 export const TestClock = Type.Object({
   ...time,
+  next_due: Nullable(NextDue),
   ...PageOf('ran', ClockRun).properties,
 })
 

@@ -1,9 +1,10 @@
-import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { addDuration } from '../../kernel/duration.ts'
 import type { Page } from '../../kernel/page.ts'
 import { DAY_MS, toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
+import type { DueWork } from '../../platform/due-work.ts'
 import type { KnownClocks } from '../../platform/known-clocks.ts'
 import * as orders from '../orders/service.ts'
 import * as payments from '../payments/service.ts'
@@ -20,11 +21,15 @@ const AHEAD_MS_MAX = 3_653 * DAY_MS
 
 export interface ClockDeps {
   clocks: Pick<KnownClocks, 'set' | 'settleMs'>
+  /** As fd_worker, which may look for all due work. */
+  workerDatabase: Database
+  /** The kinds of work that become due by a store's clock. They are only asked when they are due. */
+  work: readonly DueWork[]
 }
 
 /** Begins to move the store's time. A worker moves it, and does all the work that becomes due on the way. */
 export async function move(
-  { clocks }: ClockDeps,
+  { clocks }: Pick<ClockDeps, 'clocks'>,
   db: TenantDb,
   actor: audit.Actor,
   request: ClockMove,
@@ -47,15 +52,24 @@ export async function move(
   return { now, state: 'advancing' as const }
 }
 
-/** Returns the store's time, and the work that its last move ran. A store that is not a sandbox has machine time. */
-export async function read(db: Db, page: Page) {
+/**
+ * Returns the store's time, the work that its last move ran, and the next that becomes due. A store that is not a
+ * sandbox has machine time.
+ */
+export async function read({ workerDatabase, work }: ClockDeps, db: Db, page: Page) {
   const { now, state, move } = await readClock(db)
   const { rows, shown } = await queries.listRuns(db, move, page)
-  return { now, state, ran: rows, ...shown }
+  const waits = state !== 'advancing' && (await stores.get(db)).sandbox
+  const next_due = waits ? await queries.findNextDue(workerDatabase.tenant(db.tenant), work) : null
+  return { now, state, next_due, ran: rows, ...shown }
 }
 
 /** Sets the clock of a store without orders back to machine time. */
-export async function reset({ clocks }: ClockDeps, db: TenantDb, actor: audit.Actor) {
+export async function reset(
+  { clocks }: Pick<ClockDeps, 'clocks'>,
+  db: TenantDb,
+  actor: audit.Actor,
+) {
   const now = await db.transaction('test clock: reset', async (tx) => {
     await lockSandbox(tx)
     const clock = await readClock(tx)
