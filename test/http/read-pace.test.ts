@@ -211,5 +211,9 @@ describe('answers from memory', () => {
     const known = readBy(pace, 'flood')
     await known.done
     assert.equal(known.state, 'runs')
+    for (const read of reads) {
+      await read.done
+      read.end()
+    }
   })
 })
