@@ -204,6 +204,7 @@ async function receiveInParts(app: TestApp, merchant: Caller) {
 const ACTIVATION = 'POST /v1/merchant/catalog/products/:id/activation-request'
 
 const MAKING_ROWS = [
+  'DELETE /v1/my/storefront-tokens/:id',
   'GET /v1/merchant/affiliates/payouts/:id',
   'GET /v1/merchant/returns/:id',
   'GET /v1/merchant/fulfillments/:id',

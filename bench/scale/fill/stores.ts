@@ -35,6 +35,10 @@ export const STORE_STEPS: readonly Step[] = [
            (array['approved', 'declined', 'withdrawn'])[1 + n % 3], 'merchant_key:scale',
            case when n % 3 < 2 then now() end
       from scale.plan, generate_series(1, 3) as n;
+    insert into storefront_tokens (tenant_ref, id, label, token_hash, hint)
+    select tenant_ref, scale.id('storefront token', tenant_ref, n), 'Storefront ' || n,
+           sha256((tenant_ref || ' ' || n)::bytea), 'tokn'
+      from scale.plan, generate_series(1, 3) as n;
     insert into domains (tenant_ref, id, hostname, status, verification_value, tls_status, is_primary,
                          verified_at, activated_at, next_check_at)
     select tenant_ref, scale.id('domain', tenant_ref, 1), tenant_ref || '.example', 'active',
