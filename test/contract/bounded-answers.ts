@@ -12,6 +12,7 @@ export const BOUNDED: Readonly<Record<string, string>> = {
   readMailSettings: 'the kinds of mails',
   listSectionTypes: 'the section types of `manifest/`',
   explainOrder: 'the actions on an order',
+  readCompliance: '400 items (`ITEMS_MAX`)',
   proveLedger: 'the accounts of the ledger, once for each currency',
   listShippingRates: 'the services that the carriers of the store offer for one parcel',
 
