@@ -112,16 +112,21 @@ function policyOf({ brand, hasFrames }: Page, style: string): string {
  * our own, because without any referrer a browser would not say where a form comes from.
  */
 export const sendPage = (reply: FastifyReply, page: Page) => {
+  const { headers, text } = writePage(page)
+  return reply.headers(headers).send(text)
+}
+
+/** Writes a page and its headers. */
+export function writePage(page: Page): { headers: Record<string, string>; text: string } {
   const { title, body, brand, isForm = false, language = 'en' } = page
   const style = brand === undefined ? '' : brandStyle(brand)
-  return reply
-    .headers({
+  return {
+    headers: {
       'content-security-policy': policyOf(page, style),
       'referrer-policy': 'same-origin',
-    })
-    .type('text/html; charset=utf-8')
-    .send(
-      html`<!doctype html>
+      'content-type': 'text/html; charset=utf-8',
+    },
+    text: html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
@@ -130,10 +135,10 @@ export const sendPage = (reply: FastifyReply, page: Page) => {
 <link rel="icon" href="data:,">
 <title>${title}</title>
 <style>${trustedHtml(STYLE)}</style>${
-        brand !== undefined &&
-        html`
+      brand !== undefined &&
+      html`
 <style>${trustedHtml(style)}</style>`
-      }
+    }
 </head>
 <body>
 ${brand !== undefined && html`<div class="bar"></div>`}<main${isForm && trustedHtml(' class="narrow"')}>
@@ -144,5 +149,5 @@ ${body}
 </body>
 </html>
 `.text,
-    )
+  }
 }

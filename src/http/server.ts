@@ -17,6 +17,7 @@ import { acceptOnlyJson } from './body.ts'
 import { warnOfUnnamedProxy } from './caller-address.ts'
 import { refuseCardNumbers } from './card-text.ts'
 import { checkFilters } from './check-filters.ts'
+import { isOfPage, NO_PAGE, sendErrorPage, wantsNoPage } from './error-pages.ts'
 import { sendError, toApiError } from './errors.ts'
 import { listFaults } from './faults.ts'
 import { nameIgnored } from './ignored-members.ts'
@@ -159,11 +160,10 @@ export function createServer(options: ServerOptions): App {
     const error = toApiError(thrown, request.raw, () => listFaults(request))
     report(request, error, options)
     const pacing = paceOf(request, error)
-    if (pacing === null) return sendError(request, reply, error)
-    return pacing.then(
-      () => sendError(request, reply, error),
-      (overload: ApiError) => sendError(request, reply, overload),
-    )
+    const send = (sent: ApiError) =>
+      isOfPage(request) ? sendErrorPage(reply, sent) : sendError(request, reply, sent)
+    if (pacing === null) return send(error)
+    return pacing.then(() => send(error), send)
   })
   return app
 }
@@ -217,16 +217,20 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
 }
 
 /** The body of the answer for an unknown path: a text, which is sent in one piece with the headers. */
-const NO_ROUTE = errorBody(new ApiError('route_not_found'))
-const NO_ROUTE_HEADERS = {
-  ...SAFE_HEADERS,
-  'content-type': 'application/json; charset=utf-8',
-  'content-length': Buffer.byteLength(NO_ROUTE),
+const NO_ROUTE_TEXT = errorBody(new ApiError('route_not_found'))
+const NO_ROUTE = {
+  text: NO_ROUTE_TEXT,
+  headers: {
+    ...SAFE_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(NO_ROUTE_TEXT),
+  },
 }
 
 /** Answers 404 without the framework: any program can send thousands of unknown paths a second. */
 function answerNoRoute(request: FastifyRequest, reply: FastifyReply): void {
+  const { headers, text } = wantsNoPage(request) ? NO_PAGE : NO_ROUTE
   reply.hijack()
-  reply.raw.writeHead(404, { ...NO_ROUTE_HEADERS, 'x-correlation-id': request.id })
-  reply.raw.end(request.method === 'HEAD' ? undefined : NO_ROUTE)
+  reply.raw.writeHead(404, { ...headers, 'x-correlation-id': request.id })
+  reply.raw.end(request.method === 'HEAD' ? undefined : text)
 }

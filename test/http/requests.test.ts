@@ -232,6 +232,32 @@ test('the refusal of a key without a scope names that scope', async () => {
   assert.match(correlationId, UUID)
 })
 
+test('a person gets a page for an address that nothing has, and a program gets JSON', async () => {
+  const accept = 'text/html,application/xhtml+xml'
+  const page = await fetch(`${app.url}/nowhere?x=<b>`, { headers: { accept } })
+  assert.deepEqual(
+    [page.status, page.headers.get('content-type')],
+    [404, 'text/html; charset=utf-8'],
+  )
+  assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+  const text = await page.text()
+  assert.match(text, /<h1>There is no page here<\/h1>/)
+  assert.doesNotMatch(text, /<b>/)
+  for (const path of ['/v1/nowhere', '/nowhere']) {
+    const headers = path === '/nowhere' ? { accept: '*/*' } : { accept }
+    const answer = await fetch(app.url + path, { headers })
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  }
+  // A button of a mailed page that another site presses.
+  const refused = await fetch(`${app.url}/v1/newsletter/x`, {
+    method: 'POST',
+    headers: { accept, origin: 'https://evil.example' },
+    body: new URLSearchParams(),
+  })
+  assert.equal(refused.status, 403)
+  assert.match(await refused.text(), /<h1>That did not work<\/h1>[\s\S]*csrf_required/)
+})
+
 test('an error has its correlation id only where the id reveals nothing', async () => {
   const all = await app.merchant('acme')
   const revoke = '/v1/my/credentials/00000000-0000-4000-8000-000000000000/revoke'
