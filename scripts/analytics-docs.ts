@@ -49,7 +49,7 @@ A refund can count in two ways. By default (\`calendar=booked\`) it counts on th
 day that is over does not change any more. With \`calendar=cohort\` it counts on the day of the refunded sale, so that a day
 shows what became of its sales. The two are never mixed.
 
-\`as_of\` is the time up to which the ledger is counted, and \`final_until\` the last day whose figures do not change any more. Of
+\`as_of\` is the time up to which the ledger is counted, at most 30 seconds behind the orders while a worker runs, and \`final_until\` the last day whose figures do not change any more. Of
 payments and recovered renewals it is the day before the first attempt whose outcome is still looked up. Some figures belong to no day, as
 they show the present: stock on hand and its cost, running subscriptions, and the reports of coupons and campaigns. A fact that is counted
 after its day was final changes that day; \`restated_from\` is then the first such day of the period, and \`restated_at\` the time

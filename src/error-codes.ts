@@ -261,6 +261,10 @@ export const ERRORS = {
     'The order has no shipping address, which a label needs. Ship the parcel without one.',
   ],
   order_not_placed: [409, 'The order was not placed, so it has no invoice. Wait until it is paid.'],
+  already_shipped: [
+    409,
+    'A part of the order has shipped, so it cannot be edited. Use a return for what has shipped, or cancel the rest.',
+  ],
   order_on_hold: [409, 'The order is on hold. Release it first.'],
   charge_in_progress: [
     409,

@@ -38,6 +38,19 @@ export class ApiError extends Error {
   }
 }
 
+/** How many causes are looked at: they may form a cycle. */
+const CAUSES_MAX = 5
+
+/** An error and its causes, the outermost first. */
+export function causesOf(error: unknown): unknown[] {
+  const causes = [error]
+  for (let cause = error; causes.length <= CAUSES_MAX; causes.push(cause)) {
+    cause = cause instanceof Error ? cause.cause : undefined
+    if (cause === undefined) break
+  }
+  return causes
+}
+
 /** A fault of a body: its message and its place. */
 export interface Fault {
   path: string

@@ -254,7 +254,9 @@ const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('stock journals', SECOND, (signal) => postStockJournals(database, signal)),
   startNumbering(database, loop),
   loop('segments', 5 * SECOND, (signal) => segments.countPeople(database, signal)),
-  loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
+  loop('analytics', analytics.COUNT_EVERY_MS, (signal) =>
+    analytics.countNumbered(database, signal),
+  ),
   loop('commission approval', MINUTE_MS, (signal) => approveDue(database, signal)),
   loop('billing', 30 * SECOND, (signal) => billing.countAndClose(database, signal)),
   loop('billing reminders', MINUTE_MS, (signal) => billing.remindDue(database, signal)),

@@ -10,7 +10,7 @@ import type { Logger } from 'pino'
 import { isOutage } from '../db/constraints.ts'
 import type { TenantDb } from '../db/database.ts'
 import type { ErrorCode } from '../error-codes.ts'
-import { ApiError, errorBody, type FailureKind } from '../errors.ts'
+import { ApiError, causesOf, errorBody, type FailureKind } from '../errors.ts'
 import { isUuid, sharedShapes } from '../kernel/schema.ts'
 import { indexMethods } from './allowed-methods.ts'
 import { acceptOnlyJson } from './body.ts'
@@ -26,7 +26,7 @@ import { lazyCompilers, type SchemaController } from './lazy-compilers.ts'
 import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
 import { headersOf, SAFE_HEADERS } from './safe-headers.ts'
-import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
+import { answerBrokenRequest, answerStalled, drainOnClose, watchSockets } from './sockets.ts'
 
 const SECOND = 1_000
 
@@ -146,7 +146,9 @@ export function createServer(options: ServerOptions): App {
   checkFilters(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
   let methodsOf: ((path: string) => string[]) | null = null
+  const stalled = answerStalled(app.server)
   app.addHook('onRequest', async (request, reply) => {
+    stalled.set(reply.raw, reply)
     setCommonHeaders(request, reply)
     refuseOddRequest(request)
     // The method is checked here, because the framework reads a body even where no route accepts it.
@@ -195,6 +197,14 @@ function refuseOddRequest({ raw }: FastifyRequest) {
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
 }
 
+/** Who must act on a failure: as the error says, or one of its causes, such as an overload that left a key unread. */
+function kindOf(error: ApiError): FailureKind {
+  const causes = causesOf(error)
+  const told = causes.find((each) => each instanceof ApiError && each.kind !== undefined)
+  if (told instanceof ApiError && told.kind !== undefined) return told.kind
+  return causes.some(isOutage) ? 'outage' : 'bug'
+}
+
 /**
  * Logs a failure with its cause, as an error when an operator or developer must act; a refusal is
  * only counted.
@@ -203,7 +213,8 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
   const { onUndeclared, onFailure } = options
   const { config, url, method, schema } = request.routeOptions
   if (error.status >= 500) {
-    const { cause, code, kind = isOutage(cause) ? 'outage' : 'bug' } = error
+    const { cause, code } = error
+    const kind = kindOf(error)
     onFailure?.(kind)
     const level = kind === 'bug' || kind === 'outage' ? 'error' : 'warn'
     const fields = { reqId: request.id, err: cause, code, route: url, kind }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
 import { ERRORS, type ErrorCode } from '../error-codes.ts'
 import { ApiError, errorBody } from '../errors.ts'
 import type { App } from './route.ts'
@@ -47,6 +48,25 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
   // it.
   else if (answer.headersSent || answer.socket === null) socket.destroy()
   else endWith(socket, code)
+}
+
+/**
+ * Answers a request that has waited until its connection timed out, for its turn or for what it needs: a closed
+ * connection would look like a crash, and its caller would not know when to try again. Returns the replies by their
+ * responses; a connection without one is closed, as are those that wait for the client.
+ */
+export function answerStalled(server: Server): WeakMap<ServerResponse, FastifyReply> {
+  const replies = new WeakMap<ServerResponse, FastifyReply>()
+  server.on('timeout', (socket: Duplex) => {
+    const response = latestResponses.get(socket)
+    const reply = response && replies.get(response)
+    const isWaiting = response?.req.complete === true && !response.headersSent
+    if (reply === undefined || !isWaiting || reply.sent) return socket.destroy()
+    const cause = new Error('the request waited until its connection timed out')
+    reply.header('connection', 'close')
+    reply.send(new ApiError('service_unavailable', { kind: 'overload', cause }))
+  })
+  return replies
 }
 
 /** The minimum speed of a large body: so many bytes in each interval, and a limit for the whole. */

@@ -5,8 +5,10 @@ import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
+import { ApiError } from '../../src/errors.ts'
 import type { App } from '../../src/http/route.ts'
 import { enforcePace } from '../../src/http/sockets.ts'
+import { createLogger } from '../../src/platform/log.ts'
 import { Ok, openBareServer } from '../harness/bare-server.ts'
 import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
@@ -255,5 +257,64 @@ describe('a server that closes', () => {
     await app.close()
     assert.ok(performance.now() - began < SHORT.drain + GRACE)
     await slow.closed
+  })
+})
+
+describe('a request that waits longer than its connection may be silent', () => {
+  test('is answered 503 with a time to try again, and counts as overload', async (t) => {
+    const { promise: turn, resolve: start } = Promise.withResolvers<void>()
+    const kinds: string[] = []
+    const lines: string[] = []
+    const { url } = await openBareServer(
+      t,
+      async (app) => {
+        app.get('/ping', { schema: { response: { 200: Ok } } }, async () => ({ ok: true }))
+        app.get('/wait', { schema: { response: { 200: Ok } } }, async () => {
+          await turn
+          return { ok: true }
+        })
+      },
+      {
+        timeouts: SHORT,
+        onFailure: (kind) => kinds.push(kind),
+        logger: createLogger('warn', { write: (line: string) => void lines.push(line) }),
+      },
+    )
+    const answer = await fetch(`${url}/wait`)
+    const body = (await answer.json()) as { error: { code: string } }
+    assert.deepEqual([answer.status, body.error.code], [503, 'service_unavailable'])
+    assert.equal(answer.headers.get('retry-after'), '2')
+    assert.equal(answer.headers.get('connection'), 'close')
+    assert.deepEqual(kinds, ['overload'])
+    assert.equal(JSON.parse(lines[0] ?? '{}').level, 40, 'not an error that somebody must act on')
+    start()
+    assert.equal((await fetch(`${url}/ping`)).status, 200, 'the late end of the wait does no harm')
+  })
+
+  test('an overload behind another failure counts as overload, and an outage as outage', async (t) => {
+    const kinds: string[] = []
+    const fail = (cause: Error) => async () => {
+      throw new ApiError('auth_unavailable', { cause })
+    }
+    const { url } = await openBareServer(
+      t,
+      async (app) => {
+        const options = {
+          config: { failures: ['auth_unavailable' as const] },
+          schema: { response: { 200: Ok } },
+        }
+        const busy = new ApiError('service_unavailable', { kind: 'overload' })
+        app.get('/busy', options, fail(busy))
+        const lost = Object.assign(new Error('terminated'), { code: '57P01' })
+        app.get('/lost', options, fail(new ApiError('db_error', { cause: lost })))
+        app.get('/bug', options, fail(new Error('oops')))
+      },
+      { onFailure: (kind) => kinds.push(kind) },
+    )
+    for (const path of ['busy', 'lost', 'bug']) {
+      const { status, headers } = await fetch(`${url}/${path}`)
+      assert.deepEqual([status, headers.get('retry-after')], [503, '2'])
+    }
+    assert.deepEqual(kinds, ['overload', 'outage', 'bug'])
   })
 })

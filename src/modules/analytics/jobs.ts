@@ -27,6 +27,9 @@ export async function countNumbered(database: Database, signal?: AbortSignal): P
   return forEachDue(due, count, { concurrency: STORES_AT_ONCE })
 }
 
+/** How often the loop looks for stores whose journals have gathered. */
+export const COUNT_EVERY_MS = 5_000
+
 /** Makes the count of a store due. It is called in the transaction that numbers journals. */
 export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS): Promise<number> =>
   queries.announceLinks(tx, gatherSeconds)

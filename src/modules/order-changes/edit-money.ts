@@ -22,7 +22,7 @@ import type { GatewayName } from '../payments/schema.ts'
 import { cancelOperation } from './cancel-money.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { editJournal } from './edit-journal.ts'
-import { type Edited, isSame, priceEdit, withQuantities } from './edit-pricing.ts'
+import { type Edited, isSame, priceEdit, requireUnshipped, withQuantities } from './edit-pricing.ts'
 import { emitHeld, recordReview, reviewOf } from './edit-review.ts'
 import { countDecline, requireAdmitted } from './fraud-check.ts'
 import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
@@ -156,6 +156,7 @@ async function begin(
   const { body, tender, note, orderId } = request
   const order = await orders.get(db, orderId)
   const before = await orders.listItems(db, order.id)
+  requireUnshipped(order, before, body)
   const after = withQuantities(before, body)
   const requireSame = async (tx: Tx, locked: OrderRow) => {
     if (!(await isSame(tx, order, locked, before))) throw orders.busy()

@@ -6,7 +6,7 @@ import * as catalog from '../catalog/service.ts'
 import type { StockLine } from '../inventory/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
-import { listItems } from '../orders/service.ts'
+import * as orders from '../orders/service.ts'
 import type { DiscountTerms } from '../pricing/coupon.ts'
 import { PriceLimitError, repriceOrder } from '../pricing/price.ts'
 import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
@@ -40,6 +40,27 @@ interface PricedBy {
 /** The coupon as it was when the order was placed. */
 const couponOf = async (db: Db, order_id: string, { coupon }: PricedBy) =>
   coupon ?? (await marketing.findOfOrder(db, order_id))
+
+/**
+ * Refuses an edit of an order of which something has shipped. Fewer units of a line that has wholly shipped would be a
+ * return; any other edit would change an order of which a part is on its way.
+ */
+export function requireUnshipped(
+  order: OrderRow,
+  items: readonly OrderItem[],
+  { edits }: EditTerms,
+): void {
+  if (order.q_shipped === 0) return
+  orders.requireFree(order, 'edit')
+  const lowersShipped = items.some(({ id, quantity, shipped_quantity }) => {
+    const edit = edits.find(({ order_item_id }) => order_item_id.toLowerCase() === id)
+    return edit !== undefined && edit.quantity < quantity && shipped_quantity === quantity
+  })
+  const isPartly = order.q_shipped < order.q_ordered - order.q_cancelled
+  if (lowersShipped || !isPartly) orders.requireAllowed(order, 'edit')
+  const { allowed } = orders.allowedOf(order)
+  throw new ApiError('already_shipped', { body: { current_status: order.status, allowed } })
+}
 
 /** Returns the lines with their new quantities, or null if no unit is left. */
 export function withQuantities(
@@ -225,7 +246,7 @@ export async function isSame(
   now: OrderRow,
   before: readonly OrderItem[],
 ): Promise<boolean> {
-  const items = await listItems(db, now.id)
+  const items = await orders.listItems(db, now.id)
   return (
     now.total_cents === total_cents &&
     now.refunded_cents === refunded_cents &&

@@ -60,6 +60,7 @@ const REFUND: readonly ErrorCode[] = [
 const CANCEL: readonly ErrorCode[] = [...MONEY, 'invalid_transition', 'gift_card_spent']
 const EDIT: readonly ErrorCode[] = [
   ...CANCEL,
+  'already_shipped',
   'gift_card_issued',
   'order_item_not_found',
   'charge_not_found',

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Tx } from '../../../src/db/database.ts'
+import { GATHER_SECONDS } from '../../../src/modules/analytics/count.ts'
 import { countingQueue } from '../../../src/modules/analytics/count-queries.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import * as segments from '../../../src/modules/segments/jobs.ts'
 import { announceOnce } from '../../../src/platform/announce-once.ts'
+import { startWorker } from '../../../src/worker.ts'
 import { eventually } from '../../harness/eventually.ts'
 import { countAtOnce, shareTimedApp, type TimedApp } from './setup.ts'
 
@@ -26,6 +28,26 @@ describe('a count that is told of new journals', () => {
     app = shared.current
   })
 
+  test('lags by at most 30 seconds, and the report says until when it has counted', async (t) => {
+    const numberingSeconds = 1
+    const steps = numberingSeconds + analytics.COUNT_EVERY_MS / 1_000
+    assert.ok(GATHER_SECONDS + steps <= 30)
+    const shop = await app.shopIn('lagging', 'UTC')
+    const worker = startWorker(app.runtime)
+    t.after(() => worker.stop())
+    const report = async () =>
+      (await shop.merchant.get('/v1/merchant/analytics/summary?compare=')).body
+    for (const orders of [1, 2]) {
+      const { order } = await app.place(shop)
+      const shown = await eventually(async () => {
+        const body = await report()
+        assert.equal(body.orders_count, orders)
+        return body
+      })
+      assert.ok(Date.parse(shown.as_of) >= Date.parse(order.created_at), shown.as_of)
+    }
+  })
+
   test('says for how long it rests, and nothing while it is at work', async () => {
     const shop = await app.shopIn('resting', 'UTC')
     const { workerDatabase } = app.runtime
@@ -41,7 +63,7 @@ describe('a count that is told of new journals', () => {
     while ((await chainNewJournals(workerDatabase, { onLinks: countAtOnce })) > 0);
     while ((await analytics.countNumbered(workerDatabase)) > 0);
     while ((await segments.countPeople(workerDatabase)) > 0);
-    assert.deepEqual(await announce(), [30, 30])
+    assert.deepEqual(await announce(), [20, 30])
     assert.deepEqual(rested(await announce()), ['rests', 'rests'])
     await app.superuser.query(`
       update analytics_generations set due_at = now() where tenant_ref = 'resting';

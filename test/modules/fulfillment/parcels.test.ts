@@ -268,6 +268,48 @@ describe('fulfilment', () => {
       assert.equal((await stockOf(variant)).available, 1)
     })
 
+    test('that was shipped keeps its order from being edited, by two codes', async () => {
+      const [first, second] = [await tracked(5), await tracked(5)]
+      const { order, items } = await store.place({
+        items: [
+          { variant_id: first, quantity: 2 },
+          { variant_id: second, quantity: 2 },
+        ],
+      })
+      const [whole, rest] = items
+      const parcel = await packed(order.id, { items: [{ order_item_id: whole?.id, quantity: 2 }] })
+      ok(await act(parcel.id, 'ship'))
+      const edit = async (order_item_id: string | undefined, quantity: number) => {
+        const answer = await store.merchant(order.id, 'edit', {
+          edits: [{ order_item_id, quantity }],
+        })
+        return [answer.status, answer.body.error?.code]
+      }
+      for (const fewer of [1, 0]) {
+        assert.deepEqual(await edit(whole?.id, fewer), [409, 'invalid_transition'])
+      }
+      for (const [line, quantity] of [
+        [rest, 1],
+        [rest, 0],
+        [rest, 3],
+        [whole, 3],
+      ] as const) {
+        assert.deepEqual(await edit(line?.id, quantity), [409, 'already_shipped'])
+      }
+      const { body } = await store.merchant(order.id, 'edit', {
+        edits: [{ order_item_id: rest?.id, quantity: 1 }],
+      })
+      assert.equal(body.current_status, 'partially_shipped')
+      assert.ok(body.allowed.includes('cancel_remaining'))
+      const last = await packed(order.id, { items: [{ order_item_id: rest?.id, quantity: 2 }] })
+      ok(await act(last.id, 'ship'))
+      assert.deepEqual(
+        await edit(rest?.id, 3),
+        [409, 'invalid_transition'],
+        'all of it has shipped',
+      )
+    })
+
     test('can be corrected: its tracking changes after it was shipped, its past does not', async () => {
       const { order } = await store.place()
       const parcel = await packed(order.id)
