@@ -10,9 +10,10 @@ import {
 } from './batch.ts'
 import { isRetryable, keepsConnectionUsable, toRefusal } from './constraints.ts'
 import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
+import { publicCaller } from './public-caller.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
 import { type StoreClocks, UNMOVED } from './store-clocks.ts'
-import { ANONYMOUS, type Caller, StoreShares, type WorkKind } from './store-shares.ts'
+import { type Caller, StoreShares, type WorkKind } from './store-shares.ts'
 
 /** Reads and writes the rows of one store: outside of a transaction, or in one. */
 export class Db extends Runner implements StoreScope {
@@ -214,9 +215,9 @@ export class Database {
 
   /**
    * Opens a store for work that waits while the store uses more than its share, behind callers who have used less of
-   * it. Without a caller it is work for the public.
+   * it. Without a caller it is work for the reader whose request is answered, or for the public.
    */
-  tenant(ref: string, caller: Caller = ANONYMOUS): TenantDb {
+  tenant(ref: string, caller: Caller = publicCaller()): TenantDb {
     const { shares } = this.#shared
     if (shares === null) return this.#open(ref, admitAll)
     const by = { store: shares.nameOf(ref, caller), caller }

@@ -14,7 +14,7 @@ export interface Caller {
 
 export type LaneName = 'known' | 'public'
 
-/** All public reads: they take turns before they come here, see http/read-pace.ts. */
+/** Public work for no caller of its own. */
 export const ANONYMOUS: Caller = { lane: 'public', name: '' }
 
 export interface ShareOptions {
@@ -43,6 +43,12 @@ const DEBT_MS = 2_000
 
 /** The same for the caller who used it: a caller who sends heavy work again waits for all of it. */
 const OWN_DEBT_MS = 6_000
+
+/**
+ * A caller who used less than this lately need not wait for what others of the lane have used, up to its debt: a page
+ * of a shopper goes before the flood of another caller.
+ */
+const LIGHT_MS = 50
 
 /** How much the last piece of work says about the cost of the next one. */
 const LAST_WEIGHT = 0.3
@@ -316,8 +322,11 @@ export class StoreShares {
     // more than is left.
     const expectedMs = line.running * line.usualMs
     const pace = this.#paceOf(share, lane)
-    const usedMs = Math.max(this.#leak(lane, pace), this.#leak(own, pace))
-    return usedMs + expectedMs < BURST_MS || !this.othersAreAtWork(store)
+    const ownMs = this.#leak(own, pace)
+    const usedMs = Math.max(this.#leak(lane, pace), ownMs)
+    if (usedMs + expectedMs < BURST_MS || !this.othersAreAtWork(store)) return true
+    const mayOwe = expectedMs < BURST_MS && usedMs < BURST_MS + pace * DEBT_MS
+    return mayOwe && ownMs < LIGHT_MS
   }
 
   #wait(store: string, share: Share, { line, own }: { line: Line; own: Bucket }): Promise<void> {

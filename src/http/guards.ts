@@ -76,6 +76,7 @@ export function decorateRequests(app: App): void {
   app.decorateRequest('db', unset)
   app.decorateRequest('actor', unset)
   app.decorateRequest('leavePace', null)
+  app.decorateRequest('reader', '')
 }
 
 export function createGuards(deps: GuardDeps) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { RouteOptions } from 'fastify'
+import { forReader } from '../db/public-caller.ts'
 import { ApiError } from '../errors.ts'
 import { CallerTurns } from './caller-turns.ts'
 import { type Guard, onPlane } from './guards.ts'
@@ -143,6 +144,7 @@ export class ReadPace {
       this.#wait({ store, bucket, line: bucket.routed }, request.raw, { start, reject })
       await promise
     } else bucket.running += 1
+    request.reader = this.#readerOf(request.raw).name
     request.leavePace = () => {
       request.leavePace = null
       bucket.running -= 1
@@ -250,6 +252,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Ends the turn of a public read; null where it has none. */
     leavePace: (() => void) | null
+    /** Who sent a public read that has its turn. */
+    reader: string
   }
   interface FastifyContextConfig {
     /** Public plane: its answer is sent piece by piece, and bounded by its own queue. It runs after its turn. */
@@ -283,7 +287,7 @@ function leaveAfterHandler(route: RouteOptions): void {
   route.handler = async function inTurn(request, reply) {
     if (config?.streams) request.leavePace?.()
     try {
-      return await handler.call(this, request, reply)
+      return await forReader(request.reader, () => handler.call(this, request, reply))
     } finally {
       request.leavePace?.()
     }
