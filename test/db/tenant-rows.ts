@@ -74,6 +74,8 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
                  values ($1, 'funnel_gate', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,
+  storefront_tokens: `insert into storefront_tokens (tenant_ref, label, token_hash, hint)
+                      values ($1, 'a test', sha256('x'), 'abcd')`,
   fraud_settings: `insert into fraud_settings (tenant_ref, settings, updated_by)
     values ($1, '{}', 'a test')`,
   fraud_decisions: `insert into fraud_decisions (tenant_ref, decision, score, signals)
