@@ -17,7 +17,7 @@ import { beginPlan, endPlan, getPlan, type Plan } from './plan.ts'
 import { planRemaining, type Remaining } from './plan-remaining.ts'
 import { writeLines, writeTotals } from './queries.ts'
 import { auditRefund, refundFailed } from './refund-money.ts'
-import { partsOf, splitOverTenders, subtractParts } from './refund-parts.ts'
+import { partsOfChange, splitOverTenders } from './refund-parts.ts'
 import { askRefund, type RefundOutcome, recallRefund } from './refund-replies.ts'
 import { readRefundable, requireAnswered } from './refund-units.ts'
 import type { CancelReason } from './schema.ts'
@@ -105,7 +105,7 @@ async function begin(
       : await reserveRefund(tx, order, charges, {
           kind: 'adjustment',
           method: 'original',
-          parts: subtractParts(partsOf(order), partsOf({ ...order, ...remaining.totals })),
+          parts: partsOfChange(order, remaining.totals),
           tenders: splitOverTenders(charges, amount_cents, 'original'),
           reason: null,
           actor,

@@ -28,7 +28,7 @@ import { countDecline, requireAdmitted } from './fraud-check.ts'
 import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
 import { writeLines, writeTotals } from './queries.ts'
 import { auditRefund, refundFailed } from './refund-money.ts'
-import { partsOf, splitOverTenders, subtractParts } from './refund-parts.ts'
+import { partsOfChange, splitOverTenders } from './refund-parts.ts'
 import { sumReserved } from './refund-queries.ts'
 import {
   askRefund,
@@ -224,7 +224,7 @@ async function reserve(
     plan.refund_id = await reserveRefund(tx, order, charges, {
       kind: 'adjustment',
       method: 'original',
-      parts: subtractParts(partsOf(order), partsOf({ ...order, ...edited.totals })),
+      parts: partsOfChange(order, edited.totals),
       tenders: splitOverTenders(charges, -delta_cents, 'original'),
       reason: null,
       actor,

@@ -60,6 +60,17 @@ export const subtractParts = (from: Parts, taken: Parts): Parts => ({
   gift_card_cents: from.gift_card_cents - taken.gift_card_cents,
 })
 
+/**
+ * What a change of an order refunds. Where its shipping stays, so does what was paid for it: the cent by which the
+ * tax inside may be divided otherwise belongs to the goods.
+ */
+export function partsOfChange(before: OrderRow, totals: Partial<OrderRow>): Parts {
+  const after = { ...before, ...totals }
+  const parts = subtractParts(partsOf(before), partsOf(after))
+  if (before.shipping_cents !== after.shipping_cents) return parts
+  return { ...parts, product_cents: parts.product_cents + parts.shipping_cents, shipping_cents: 0 }
+}
+
 export const withoutNegatives = (parts: Parts): Parts => ({
   product_cents: Math.max(0, parts.product_cents),
   tax_cents: Math.max(0, parts.tax_cents),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { planRemaining } from '../../../src/modules/order-changes/plan-remaining.ts'
-import { partsOf, subtractParts, totalOf } from '../../../src/modules/order-changes/refund-parts.ts'
+import { partsOfChange, totalOf } from '../../../src/modules/order-changes/refund-parts.ts'
 import type { OrderItem, OrderRow } from '../../../src/modules/orders/schema.ts'
 
 /** A line whose discount and tax are any parts of it, and of which some units have shipped. */
@@ -81,7 +81,7 @@ describe('what is left of an order whose rest is cancelled', () => {
           const { total_cents, ...rest } = orderOf(after, isGross)
           assert.deepEqual({ ...totals, prices_include_tax: isGross }, { ...rest, total_cents })
           assert.equal(order.total_cents + delta_cents, total_cents)
-          const parts = subtractParts(partsOf(order), partsOf({ ...order, ...totals }))
+          const parts = partsOfChange(order, totals)
           assert.equal(totalOf(parts) + delta_cents, 0)
           for (const item of after) {
             assert.equal(

@@ -342,7 +342,9 @@ async function assertConsistent(store: OrderStore, id: string): Promise<void> {
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, prices_include_tax } = order
   const { gift_card_cents } = order
   const goods_cents = subtotal_cents - gift_card_cents - discount_cents
-  assert.equal(tax_cents, taxOf(goods_cents, prices_include_tax))
+  // Tax inside is inside the price of the shipping, too.
+  const taxed_cents = goods_cents + (prices_include_tax ? shipping_cents : 0)
+  assert.equal(tax_cents, taxOf(taxed_cents, prices_include_tax))
   const added = prices_include_tax ? 0 : tax_cents
   assert.equal(order.total_cents, goods_cents + gift_card_cents + shipping_cents + added)
   const refundedTax = sum(refunds, 'tax_cents')
