@@ -62,6 +62,52 @@ export async function moveGoods(
     store.orders.push(JSON.parse(received.text).order.id)
 }
 
+/**
+ * Takes an order the whole way to an exchange, which random steps seldom reach: packs and ships it, returns a unit, and
+ * exchanges it. The order of an exchange may be taken the same way, so that chains grow.
+ */
+export async function exchangeOrder(
+  { calls, random }: Actor,
+  store: WalkStore,
+  id: string,
+): Promise<void> {
+  const path = `/v1/merchant/orders/${id}`
+  const { merchant: credential } = store
+  const read = async (): Promise<ReadGoods | null> => {
+    const answer = await calls.send({ method: 'GET', path, credential })
+    return answer?.status === 200 ? JSON.parse(answer.text) : null
+  }
+  const post = (to: string, body: object) =>
+    calls.send({ method: 'POST', path: to, credential, body })
+  const settle = (found: ReadGoods, step: Step | null) =>
+    step === null ? null : calls.settle(toCall(store, found, step as KeyedStep))
+  const before = await read()
+  if (before === null) return
+  await post(`${path}/fulfillments`, {})
+  const packed = await read()
+  if (packed !== null) await settle(packed, ship(packed, random))
+  const shipped = (await read()) ?? before
+  const item = pick(
+    random,
+    shipped.items.filter(({ shipped_quantity }) => shipped_quantity > 0),
+  )
+  if (item === null) return
+  const lines = [{ order_item_id: item.id, quantity: 1 }]
+  await post('/v1/merchant/returns', { order_id: id, lines })
+  const returned = await read()
+  const received = returned && (await settle(returned, exchange(returned, random, store)))
+  if (received?.status !== 201) return
+  const made = JSON.parse(received.text).order.id
+  store.orders.push(made)
+  const [first, last] = [
+    dispute(shipped, random, store),
+    dispute({ ...shipped, order: { ...shipped.order, id: made } }, random, store),
+  ]
+  for (const each of random.happens(50) ? [first, last] : [last, first]) {
+    await calls.send({ method: 'POST', path: each.path, credential: OPERATOR, body: each.body })
+  }
+}
+
 const pick = <T>(random: Random, all: readonly T[]): T | null =>
   all.length === 0 ? null : random.pick(all)
 

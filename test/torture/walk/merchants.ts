@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DAY_MS } from '../../../src/kernel/time.ts'
-import { moveGoods } from './after-sale.ts'
+import { exchangeOrder, moveGoods } from './after-sale.ts'
 import type { KeyedCall, Received } from './calls.ts'
 import { changeOrder } from './order-changes.ts'
 import type { Actor } from './shoppers.ts'
@@ -25,6 +25,10 @@ const changeAny: Act = async (actor, store) => {
 
 const moveAny: Act = async (actor, store) => {
   if (store.orders.length > 0) await moveGoods(actor, store, actor.random.pick(store.orders))
+}
+
+const exchangeAny: Act = async (actor, store) => {
+  if (store.orders.length > 0) await exchangeOrder(actor, store, actor.random.pick(store.orders))
 }
 
 /** Finds orders whose checkout was not answered. */
@@ -85,6 +89,7 @@ const erase: Act = async ({ calls, random }, store) => {
 const ACTS: readonly (readonly [number, Act])[] = [
   [12, changeAny],
   [16, moveAny],
+  [8, exchangeAny],
   [1, listOrders],
   [4, giveCredit],
   [2, issueGiftCard],
