@@ -47,8 +47,11 @@ export const refundedCents = ({ refunds }: OrderDetail): number =>
 export function statusText({ texts }: Locale, detail: OrderDetail): string {
   if (isAsked(detail)) return texts.awaitingPayment
   const status = goodsStatus(detail)
-  const isMailed = status === 'delivered' && hasOnlyGiftCards(detail)
-  return isMailed ? texts.story.mailed : (findText(texts.statuses, status) ?? status)
+  if (status === 'delivered' && hasOnlyGiftCards(detail)) {
+    const isWaiting = detail.gift_cards.some(({ send_at }) => isAhead(send_at))
+    return isWaiting ? texts.story.mailedLater : texts.story.mailed
+  }
+  return findText(texts.statuses, status) ?? status
 }
 
 export function storyOf(locale: Locale, detail: OrderDetail): Story {

@@ -14,6 +14,7 @@ export const deStory: StoryTexts = {
   deliveredNext: 'Wir wünschen viel Freude damit.',
   deliveredUntil: (date) => `Stimmt etwas nicht? Sie können es bis zum ${date} zurücksenden.`,
   mailed: 'Per E-Mail verschickt',
+  mailedLater: 'Wird per E-Mail verschickt',
   giftCard: (count) =>
     count === 1
       ? 'Ihr Gutschein ist per E-Mail unterwegs'

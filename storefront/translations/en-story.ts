@@ -13,6 +13,7 @@ export const enStory = {
   deliveredNext: 'We hope that you like it.',
   deliveredUntil: (date: string) => `Something is not right? You can send it back until ${date}.`,
   mailed: 'Sent by e-mail',
+  mailedLater: 'Will be sent by e-mail',
   giftCard: (count: number): string =>
     count === 1
       ? 'Your gift card is on its way by e-mail'

@@ -14,6 +14,7 @@ export const esStory: StoryTexts = {
   deliveredNext: 'Esperamos que le guste.',
   deliveredUntil: (date) => `¿Algo no está bien? Puede devolverlo hasta el ${date}.`,
   mailed: 'Enviado por correo electrónico',
+  mailedLater: 'Se enviará por correo electrónico',
   giftCard: (count) =>
     count === 1
       ? 'Su tarjeta regalo está en camino por correo electrónico'

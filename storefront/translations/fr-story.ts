@@ -14,6 +14,7 @@ export const frStory: StoryTexts = {
   deliveredNext: 'Nous espérons qu’elle vous plaît.',
   deliveredUntil: (date) => `Un problème ? Vous pouvez la renvoyer jusqu’au ${date}.`,
   mailed: 'Envoyée par e-mail',
+  mailedLater: 'Sera envoyée par e-mail',
   giftCard: (count) =>
     count === 1
       ? 'Votre carte cadeau est en route par e-mail'
