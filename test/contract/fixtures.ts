@@ -85,15 +85,18 @@ const RECEIPT = {
   refund: { method: 'original' },
 }
 
-/** Places an order whose line has the id that `BODIES` name. */
-const placeWithItem: Fixture = async (merchant, app) => {
-  const { id } = await placeOrder(merchant, app)
-  const admin = await app.database.openAdmin()
-  // Only one line of a store can have it.
-  await admin.query('update order_items set id = gen_random_uuid() where id = $1', [ITEM])
-  await admin.query('update order_items set id = $1 where order_id = $2', [ITEM, id])
-  return { id: String(id) }
-}
+/** The line of an order whose edit is previewed: one that is edited has the id `ITEM`. */
+const PREVIEWED_ITEM = '77777777-7777-4777-8777-777777777777'
+
+/** Places an order whose line has this id, which `BODIES` name. */
+const placeWithItem =
+  (item: string): Fixture =>
+  async (merchant, app) => {
+    const { id } = await placeOrder(merchant, app)
+    const admin = await app.database.openAdmin()
+    await admin.query('update order_items set id = $1 where order_id = $2', [item, id])
+    return { id }
+  }
 
 export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/my/credentials/:id/revoke': async (merchant) => {
@@ -208,8 +211,8 @@ export const FIXTURES: Record<string, Fixture> = {
     const { body } = await merchant.get(`/v1/merchant/orders/${id}`)
     return { operation: 'checkout', key: body.order.idempotency_key }
   },
-  'POST /v1/merchant/orders/:id/edit': placeWithItem,
-  'POST /v1/merchant/orders/:id/edit/preview': placeWithItem,
+  'POST /v1/merchant/orders/:id/edit': placeWithItem(ITEM),
+  'POST /v1/merchant/orders/:id/edit/preview': placeWithItem(PREVIEWED_ITEM),
   'GET /v1/merchant/fraud/bans/:id': ban,
   'POST /v1/merchant/fraud/bans/:id/lift': ban,
   'GET /v1/merchant/inventory/:variant_id': newVariant,
@@ -385,7 +388,9 @@ export const BODIES: Record<string, unknown> = {
   'POST /v1/merchant/orders/:id/refunds/preview': { amount_cents: 1 },
   'POST /v1/merchant/orders/:id/cancel': { reason: 'other', note: 'a canary' },
   'POST /v1/merchant/orders/:id/edit': { edits: [{ order_item_id: ITEM, quantity: 1 }] },
-  'POST /v1/merchant/orders/:id/edit/preview': { edits: [{ order_item_id: ITEM, quantity: 1 }] },
+  'POST /v1/merchant/orders/:id/edit/preview': {
+    edits: [{ order_item_id: PREVIEWED_ITEM, quantity: 1 }],
+  },
   'POST /v1/merchant/gift-cards/:id/adjust': { delta_cents: 1, reason: 'a canary' },
   'POST /v1/merchant/store-credit/:customer_ref/debit': {
     amount_cents: 1,
