@@ -235,14 +235,22 @@ export class Database {
     return this.#open(ref, admitAll, { store: ref, caller: OWN_WORK })
   }
 
-  /** Whether a store is known to exist; one that is new may not be yet. */
+  /** Whether the public is known to be served this store; one that went live just now may not be yet. */
   isKnown(ref: string): boolean {
     return this.#shared.shares?.isKnown(ref) ?? true
   }
 
-  /** Remembers that there is such a store. Public work for names that no store has shares one small share. */
+  /**
+   * Remembers that the public is served this store. Public work for all other names shares one small share, that of
+   * hidden stores too: had they one of their own, the time of an answer would tell them from names that no store has.
+   */
   learn(ref: string): void {
     this.#shared.shares?.learn(ref)
+  }
+
+  /** Takes back that the public is served this store, once it is hidden. */
+  forget(ref: string): void {
+    this.#shared.shares?.forget(ref)
   }
 
   #open(tenant: string, admit: Admit, by?: { store: string; caller: Caller }): TenantDb {

@@ -74,7 +74,7 @@ const LOOK_MAX_MS = 250
 
 /** How many stores, and callers of a lane, are remembered before those at rest are removed. */
 const STORES_MAX = 1_000
-/** How many stores are known to exist. When there are more, all of them are learnt again. */
+/** How many stores are known to be served. When there are more, all of them are learnt again. */
 const LEARNT_MAX = 100_000
 const CALLERS_MAX = 500
 
@@ -227,11 +227,15 @@ export class StoreShares {
     return this.#learnt.has(store)
   }
 
-  /** Remembers that a store exists. */
+  /** Remembers that the public is served a store. */
   learn(store: string): void {
     if (this.#learnt.has(store)) return
     if (this.#learnt.size >= LEARNT_MAX) this.#learnt.clear()
     this.#learnt.add(store)
+  }
+
+  forget(store: string): void {
+    this.#learnt.delete(store)
   }
 
   /**

@@ -198,7 +198,6 @@ async function openStoreOfPath({ database, requireStore }: GuardDeps, request: F
   const caller: Caller = { lane: 'known', name: request.actor.name }
   request.db = isPayment ? database.tenantForMoney(tenant) : database.tenant(tenant, caller)
   await requireStore(request.db)
-  database.learn(tenant)
 }
 
 /**

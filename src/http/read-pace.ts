@@ -67,7 +67,7 @@ interface Bucket {
 export interface PaceOptions {
   /** Whether another store than this one is at work. For null: whether any store is. */
   othersAreAtWork(store: string | null): boolean
-  /** Whether there is such a store. Names that no store has are counted together. */
+  /** Whether the public is served this store. All other names are counted together. */
   isKnown?(store: string): boolean
   readerOf: NameReader
   /** A stopwatch in milliseconds. */

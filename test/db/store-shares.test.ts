@@ -271,6 +271,9 @@ describe('the shares of stores', () => {
     shares.learn('big')
     assert.equal(shares.nameOf('big', ANONYMOUS), 'big')
     assert.equal(shares.nameOf('new', KEY), 'new')
+    shares.learn('suspended')
+    shares.forget('suspended')
+    assert.equal(shares.nameOf('suspended', ANONYMOUS), shares.nameOf('none', ANONYMOUS))
     await shares.run({ store: 'big', caller: KEY }, 'read', async () => {})
     const none = { store: shares.nameOf('none', ANONYMOUS), caller: ANONYMOUS }
     await shares.run(none, 'read', async () => {})

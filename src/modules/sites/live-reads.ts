@@ -82,7 +82,10 @@ async function load(
   build: BuildJson,
 ): Promise<CachedResponse> {
   const found = await read(sites.findLive(database.tenant(tenant)))
-  if (found === null) return answers.unknown
+  if (found === null) {
+    database.forget(tenant)
+    return answers.unknown
+  }
   database.learn(tenant)
   const { head, rest } = build(found)
   const etag = build === liveSite ? found.version.rowHash : resolvedTag(found)

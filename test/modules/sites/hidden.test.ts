@@ -107,6 +107,21 @@ describe('a store that the public may not see', () => {
     })
   }
 
+  test('waits with names that no store has, after an operator and a storefront have used it', async (t) => {
+    const app = await openTestApp(t)
+    await openHidden(app)
+    const { database } = app.runtime
+    await app.operator.get('/v1/stores/draft')
+    await app.storefront.get('/v1/tenants/draft/orders/1?customer_ref=ann')
+    await app.anyone.get(siteUrl('draft'))
+    assert.ok(!database.isKnown('draft'), 'a draft')
+    await app.anyone.get(siteUrl('shown'))
+    assert.ok(database.isKnown('shown'), 'a live store')
+    await setStatus(app, 'shown', 'suspended')
+    await app.anyone.get(siteUrl('shown'))
+    assert.ok(!database.isKnown('shown'), 'a suspended store')
+  })
+
   test('is hidden at once when its status is set, and visible at once when it is live', async (t) => {
     const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')
