@@ -84,8 +84,15 @@ export function storyOf(locale: Locale, detail: OrderDetail): Story {
 }
 
 /** The parcels that are on their way. */
-export const underWay = ({ fulfillments }: OrderDetail): readonly Parcel[] =>
+const underWay = ({ fulfillments }: OrderDetail): readonly Parcel[] =>
   fulfillments.filter(({ status }) => status === 'shipped')
+
+/** The only parcel under way, where a page can follow it: the order page leads with it. */
+export function parcelToTrack(detail: OrderDetail): Parcel | null {
+  const [parcel, ...more] = underWay(detail)
+  const url = parcel?.tracking_url ?? ''
+  return parcel !== undefined && more.length === 0 && /^https?:\/\//i.test(url) ? parcel : null
+}
 
 function shippedNext({ texts }: Locale, detail: OrderDetail): string {
   const [parcel, ...more] = underWay(detail)

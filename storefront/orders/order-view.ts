@@ -1,4 +1,4 @@
-import type { OrderDetail, OrderItem, Parcel, Product, Refund } from '../api/types.ts'
+import type { OrderDetail, OrderItem, Product, Refund } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import type { HostedFields } from '../checkout/hosted-fields.ts'
 import { cardFields } from '../layout/fields.ts'
@@ -13,7 +13,13 @@ import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
 import { type ConfirmationView, confirmation } from './confirmation.ts'
-import { hasOnlyGiftCards, refundedCents, statusText, storyOf, underWay } from './order-story.ts'
+import {
+  hasOnlyGiftCards,
+  parcelToTrack,
+  refundedCents,
+  statusText,
+  storyOf,
+} from './order-story.ts'
 import { parcels, progress } from './parcel-view.ts'
 import { paymentForm } from './payment-view.ts'
 import { type RefundInput, refundForm } from './refund-view.ts'
@@ -73,15 +79,10 @@ function head({ site }: PageContext, { detail, isNew }: OrderView, isPending: bo
   const { texts } = site.locale
   const { title, next } = storyOf(site.locale, detail)
   const isThanked = isNew && !isPending
-  const [parcel, ...more] = underWay(detail)
+  const parcel = parcelToTrack(detail)
   return html`<header class="order-head"><p class="eyebrow">${texts.order(detail.order.order_number)}</p><h1>${isThanked ? texts.thankYou : title}</h1>
-<p class="lead">${isThanked ? `${title}. ${next}` : next}</p>${parcel !== undefined && more.length === 0 && trackButton(texts, parcel)}</header>`
+<p class="lead">${isThanked ? `${title}. ${next}` : next}</p>${parcel !== null && html`<p><a class="button" href="${parcel.tracking_url}" rel="noreferrer">${texts.trackParcel}</a></p>`}</header>`
 }
-
-const trackButton = (texts: Texts, { tracking_url: url }: Parcel): Html | null =>
-  url !== null && /^https?:\/\//i.test(url)
-    ? html`<p><a class="button" href="${url}" rel="noreferrer">${texts.trackParcel}</a></p>`
-    : null
 
 /** What a shopper can do with the order: changes first, money last. */
 function actions(context: PageContext, view: OrderView): Html | null {

@@ -3,7 +3,7 @@ import { type Html, html } from '../layout/html.ts'
 import { webLink } from '../layout/web-link.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Locale } from '../translations/locale.ts'
-import { goodsStatus, hasOnlyGiftCards } from './order-story.ts'
+import { goodsStatus, hasOnlyGiftCards, parcelToTrack } from './order-story.ts'
 
 /** How far an order has come, and where its parcels are. */
 
@@ -38,9 +38,14 @@ export function parcels({ site }: PageContext, detail: OrderDetail): Html | null
   const { texts } = site.locale
   const { fulfillments, items } = detail
   const shown = fulfillments.filter(isShown)
+  const tracked = parcelToTrack(detail)
   if (shown.length === 0) return null
   const entries = shown.map((parcel, at) =>
-    parcelEntry(site.locale, parcel, [at + 1, shown.length]),
+    parcelEntry(site.locale, parcel, {
+      number: at + 1,
+      count: shown.length,
+      isTracked: parcel === tracked,
+    }),
   )
   const rest = ENDED.includes(goodsStatus(detail))
     ? []
@@ -58,7 +63,7 @@ const isShown = ({ status, shipped_at }: Parcel): boolean =>
 function parcelEntry(
   locale: Locale,
   parcel: Parcel,
-  [number, count]: readonly [number, number],
+  { number, count, isTracked }: { number: number; count: number; isTracked: boolean },
 ): Html {
   const { texts, formatTime } = locale
   const { status, carrier, service, tracking_number, items } = parcel
@@ -69,7 +74,7 @@ function parcelEntry(
   }</p>
 <p>${unitsText(locale, items)}</p>
 ${(by !== '' || tracking_number !== null) && html`<p class="note">${by} ${tracking_number}</p>`}
-${status !== 'cancelled' && webLink(texts.trackParcel, parcel.tracking_url)}</li>`
+${status !== 'cancelled' && !isTracked && webLink(texts.trackParcel, parcel.tracking_url)}</li>`
 }
 
 interface Units {

@@ -57,6 +57,7 @@ describe('the story of an order', () => {
       shipped.text,
       /<a class="button" href="https:\/\/www.ups.com[^"]*"[^>]*>Track this parcel</,
     )
+    assert.equal(shipped.text.split('Track this parcel').length, 2, 'one way to one page')
     assert.ok(shipped.text.indexOf('class="parcels"') < shipped.text.indexOf('Items in this order'))
     await merchant.post(`${parcel}/deliver`)
     const delivered = headOf((await shopper.get(path)).text)

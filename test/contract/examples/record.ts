@@ -155,6 +155,7 @@ const RANDOM: readonly (readonly [form: RegExp, shown: string])[] = [
 const RANDOM_MEMBERS: Readonly<Record<string, string>> = {
   auth_code: '123456',
   code_last4: 'EF45',
+  hint: 'c8d2',
   public_id: '0aB1cD2e',
 }
 

@@ -4,6 +4,7 @@ import { openTestApp } from '../../harness/app.ts'
 import { startNmi } from '../../harness/nmi.ts'
 import { share } from '../../harness/scope.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
+import { cart, checkout, openCheckoutApp, openShop } from '../checkout/setup.ts'
 
 const GATEWAY = '/v1/my/gateway'
 const KEY = 'a-security-key-of-32-characters!'
@@ -130,4 +131,27 @@ describe("a merchant's own gateway account", () => {
     )
     assert.equal((await other.merchant.get(GATEWAY)).body.gateway.account, 'store')
   })
+})
+
+test("a merchant's own account at the gateway of the installation stays while a payment has no outcome", async (t) => {
+  const nmi = await startNmi(KEY, OTHER_KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: OTHER_KEY }
+  const app = await openCheckoutApp(t, { env })
+  const shop = await openShop(app)
+  await app.operator.put('/v1/entitlements/tenants/acme/features/dedicated_gateway', {
+    state: 'allow',
+  })
+  const set = await shop.merchant.put(GATEWAY, BODY)
+  assert.equal(set.status, 200, set.text)
+  nmi.failNext('reset_after')
+  const body = cart(shop.variants[1_000])
+  assert.deepEqual(refusal(await checkout(app, shop, body)), [503, 'payment_unconfirmed'])
+  const busy = await shop.merchant.send('DELETE', GATEWAY)
+  assert.deepEqual(refusal(busy), [409, 'gateway_busy'])
+  assert.equal(busy.headers['retry-after'], '60')
+  await app.expireClaims()
+  await app.reconcile()
+  const gone = await shop.merchant.send('DELETE', GATEWAY)
+  assert.deepEqual([gone.status, gone.body.gateway.account], [200, 'installation'], gone.text)
 })
