@@ -2,6 +2,9 @@
 -- languages that write compounds as one word: a tea may be called `Waldboden`, and only its picture and its description
 -- say that it is one.
 
+-- Loads the library, whose settings only a superuser may name before: an existing database has not used it yet.
+select show_limit();
+
 -- Long words as they are written: a part of a compound is looked for in them, and a stem has lost its end.
 create function fd_search_long_words(given text) returns tsvector
 language sql immutable as $$

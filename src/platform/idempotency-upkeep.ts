@@ -21,9 +21,9 @@ export const OLD_ANSWERS: OldRows = {
   table: sql`idempotency_keys`,
   only: sql`
   state = 'answered'
-  and (operation not in ('refund', 'cancel', 'cancel_remaining', 'edit', 'release', 'return_receive', 'exchange', 'pay',
-                         'renewal', 'gift_card_issue', 'gift_card_batch', 'gift_card_adjust', 'store_credit_credit',
-                         'store_credit_debit')
+  and (operation not in ('refund', 'cancel', 'cancel_remaining', 'edit', 'correct', 'release', 'return_receive',
+                         'exchange', 'pay', 'renewal', 'gift_card_issue', 'gift_card_batch', 'gift_card_adjust',
+                         'store_credit_credit', 'store_credit_debit')
        or (operation = 'renewal' and starts_with(key, 'sub:'))
        or (response_status >= 300 and recovery_point = 'started'))`,
   since: sql`answered_at`,

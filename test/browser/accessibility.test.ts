@@ -144,11 +144,12 @@ describe('every page', { concurrency: 2 }, () => {
       const { slug, collection } = CATALOGS[tenant] ?? { slug: '', collection: '' }
       for (const path of ['/', `/collections/${collection}`, `/products/${slug}`]) {
         await tab.page.goto(path)
-        if (path === '/')
-          await tab.page
-            .locator(OWN_SECTION[tenant] ?? '')
-            .first()
-            .waitFor()
+        if (path === '/') {
+          const own = tab.page.locator(OWN_SECTION[tenant] ?? '').first()
+          // An image is not loaded, and has no size, before it is near the screen.
+          await own.scrollIntoViewIfNeeded()
+          await own.waitFor()
+        }
         await checkOf(tab)(tab.page)
       }
       const icon = await tab.page.locator('link[rel="icon"]').getAttribute('href')

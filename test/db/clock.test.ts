@@ -138,6 +138,7 @@ const MACHINE_TIMES = [
   'retention_archives.created_at',
   'schema_migrations.applied_at',
   'segment_positions.due_at',
+  'storefront_tokens.created_at',
   'test_clocks.created_at',
 ]
 

@@ -1,3 +1,5 @@
+import { DEFAULT_SETTINGS } from '../../src/modules/fraud/settings.ts'
+
 const CARD = '{"brand":"visa","last4":"1111","exp_month":1,"exp_year":2040}'
 
 const MEASURES = `gross_cents, discount_cents, refund_cents, tax_cents, refunded_tax_cents, shipping_cents,
@@ -77,7 +79,7 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   storefront_tokens: `insert into storefront_tokens (tenant_ref, label, token_hash, hint)
                       values ($1, 'a test', sha256('x'), 'abcd')`,
   fraud_settings: `insert into fraud_settings (tenant_ref, settings, updated_by)
-    values ($1, '{}', 'a test')`,
+    values ($1, '${JSON.stringify(DEFAULT_SETTINGS)}', 'a test')`,
   fraud_decisions: `insert into fraud_decisions (tenant_ref, decision, score, signals)
                     values ($1, 'accepted', 0, '[]')`,
   fraud_ban_hits: `insert into fraud_ban_hits (tenant_ref, ban_id)

@@ -336,10 +336,14 @@ describe('API calls', () => {
 describe('GET /v1/merchant/billing/usage', () => {
   before(open)
 
-  test('answers the running month where the period is absent or none', async () => {
+  test('answers the running month where the period is absent or empty, and refuses one that is none', async () => {
     const { merchant } = await app.shopAt('periods', '2032-01-05T10:00:00Z')
-    for (const query of ['', '?period=', '?period=2032-13', '?period=january', '?period[]=x']) {
+    for (const query of ['', '?period=']) {
       assert.equal(ok(await merchant.get(`${URL}/usage${query}`)).period, '2032-01', query)
+    }
+    for (const query of ['?period=2032-13', '?period=january', '?period[]=x']) {
+      const refused = await merchant.get(`${URL}/usage${query}`)
+      assert.deepEqual([refused.status, refused.body.error.code], [400, 'validation_error'], query)
     }
     const empty = await usageOf(merchant, '2031-06')
     assert.deepEqual([empty.orders, empty.counted, empty.is_final], [0, [], true])

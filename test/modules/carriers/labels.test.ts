@@ -49,7 +49,9 @@ describe('shipping labels', () => {
       })
       assert.equal(light.length, 2)
       assert.deepEqual(await ratesOf('&weight_grams=1000'), light)
-      assert.deepEqual(await ratesOf('&weight_grams=nonsense'), light)
+      const path = `/v1/merchant/fulfillments/rates?order_id=${order.id}&weight_grams=nonsense`
+      const refused = await store.shop.merchant.get(path)
+      assert.deepEqual([refused.status, refused.body.error.code], [400, 'validation_error'])
       const [heavy] = await ratesOf('&weight_grams=2001')
       assert.equal(heavy?.amount_cents, 850)
     })

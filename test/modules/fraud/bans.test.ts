@@ -117,7 +117,7 @@ test('the bans of a store', async (t) => {
       assert.equal(await verdict({ email: 'nobody@else.example', ip: '203.0.113.9' }), 'allow')
       const globex = await app.store('globex')
       const elsewhere = await fraud.checkBans(globex, { customer_ref: randomUUID(), ...facts })
-      assert.deepEqual(elsewhere, { decision: 'allow', ban_ids: [] })
+      assert.deepEqual(elsewhere, { decision: 'allow', ban_ids: [], settings: null })
       const lifted = await acme.post(`${URL}/${ban.id}/lift`)
       assert.equal(lifted.status, 200, lifted.text)
       assert.deepEqual(

@@ -100,9 +100,11 @@ describe('the routes of mail to shoppers', () => {
   test('preview a confirmation where no kind is named, and no order of another store', async () => {
     const [shop, other] = [await newShop(app), await newShop(app)]
     const { order } = await buy(app, other)
-    for (const query of ['', 'kind=newsletter', 'language=xx']) {
+    const unnamed = await shop.merchant.get(PREVIEW)
+    assert.deepEqual([unnamed.body.kind, unnamed.body.language], ['order_placed', 'en'])
+    for (const query of ['kind=newsletter', 'language=xx']) {
       const answer = await shop.merchant.get(`${PREVIEW}?${query}`)
-      assert.deepEqual([answer.body.kind, answer.body.language], ['order_placed', 'en'])
+      assert.deepEqual([answer.status, answer.body.error.code], [400, 'validation_error'], query)
     }
     for (const id of [order.id, randomUUID(), 'nonsense']) {
       const answer = await shop.merchant.get(`${PREVIEW}?kind=order_placed&order_id=${id}`)

@@ -22,14 +22,14 @@ const PATHS = [siteUrl('acme'), resolveUrl('acme')]
 const versionOf = (body: { version?: number; manifestVersion?: number }) =>
   body.version ?? body.manifestVersion ?? 0
 
-/** Many readers that read without a pause, and check each answer. */
+/** As many readers as one address may have waiting, which read without a pause, and check each answer. */
 function readConstantly(
   app: TestApp,
   check: (answer: { status: number; version: number }) => () => void,
 ) {
   let over = false
   let count = 0
-  const readers = Array.from({ length: 50 }, async (_, i) => {
+  const readers = Array.from({ length: 20 }, async (_, i) => {
     while (!over) {
       const answer = { status: 0, version: 0 }
       const checkNow = check(answer)
