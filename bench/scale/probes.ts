@@ -26,6 +26,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   '/stores/{tenant}/assets/{file}': 'sends a file of the blob store',
   '/v1/preview-resolve': 'needs a token of a preview, and reads one version of a site',
   '/v1/merchant/mails/preview': 'reads one order and one version of a site',
+  '/v1/merchant/mails/{id}': 'writes one mail anew, which no store here has',
   '/v1/merchant/billing/credit-notes/{id}.pdf': 'reads one credit note, which no store here has',
   '/v1/merchant/fulfillments/rates': 'asks the carriers, and reads one order',
   '/v1/merchant/fulfillments/{id}/label': 'reads one label, which a carrier has to sell first',

@@ -295,12 +295,12 @@ describe('a product in a list', () => {
 })
 
 describe('a store’s language', () => {
-  test('says which way its pages are written', async () => {
+  test('is written from left to right where its texts are not translated', async () => {
     for (const [language, wanted] of Object.entries({
-      ar: 'rtl',
-      'he-IL': 'rtl',
-      fa: 'rtl',
-      'az-Arab': 'rtl',
+      ar: 'ltr',
+      'he-IL': 'ltr',
+      fa: 'ltr',
+      'az-Arab': 'ltr',
       az: 'ltr',
       'en-GB': 'ltr',
       'sr-Latn': 'ltr',
