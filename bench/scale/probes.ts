@@ -112,6 +112,7 @@ const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value
   ['', 'orderId', of('order_id')],
   ['', 'customer_ref', of('customer_ref')],
   ['', 'variant_id', of('variant_id')],
+  ['', 'version', fixed('1')],
   ['', 'sha256', of('sha256')],
   ['', 'slug', of('slug')],
 ]

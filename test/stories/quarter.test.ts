@@ -35,15 +35,36 @@ const address = (country: string, state: string) => ({
   country,
 })
 
-interface Line {
+interface Sums {
+  line_total_cents: number
+  discount_cents: number
+  tax_cents: number
+  shipping_cents: number
+}
+
+interface Line extends Sums {
   id: string
   product_id: string
   variant_id: string
   quantity: number
   unit_price_cents: number
-  line_total_cents: number
-  discount_cents: number
-  tax_cents: number
+}
+
+/** The price of goods without their tax. Tax inside is in the goods and in the shipping by what they cost. */
+function withoutTax(line: Sums): number {
+  const paid = line.line_total_cents - line.discount_cents + line.shipping_cents
+  const inShipping = paid === 0 ? 0 : Math.floor((line.tax_cents * line.shipping_cents) / paid)
+  return line.line_total_cents - (line.tax_cents - inShipping)
+}
+
+function addUp(lines: readonly Line[]): Sums {
+  const sum = (name: keyof Sums) => lines.reduce((total, line) => total + line[name], 0)
+  return {
+    line_total_cents: sum('line_total_cents'),
+    discount_cents: sum('discount_cents'),
+    tax_cents: sum('tax_cents'),
+    shipping_cents: sum('shipping_cents'),
+  }
 }
 
 /** Runs the quarter of one store. Returns the changes of its lines that the API has shown. */
@@ -68,11 +89,11 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
   ])
   const seen: Seen[] = []
   const lines = new Map<string, Line[]>()
-  const grossOf = (line: Line | undefined) =>
-    line === undefined
-      ? 0
-      : line.line_total_cents -
-        (inside ? Math.min(line.tax_cents, line.line_total_cents - line.discount_cents) : 0)
+  const grossOf = (line: Sums | undefined) =>
+    line === undefined ? 0 : inside ? withoutTax(line) : line.line_total_cents
+  /** What the rounding of the whole order has more than those of its lines: it belongs to no product. */
+  const roundingOf = (all: readonly Line[]) =>
+    grossOf(addUp(all)) - all.reduce((total, line) => total + grossOf(line), 0)
   let day = ''
   const at = async (time: string) => {
     app.setTime(tenant, time)
@@ -85,8 +106,12 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
   /** Reads the lines of an order, and records what has changed since the last time. */
   const look = async (order_id: string) => {
     const { items } = ok(await merchant.get(`/v1/merchant/orders/${order_id}`))
+    const earlier = lines.get(order_id) ?? []
+    const gross_cents = roundingOf(items) - roundingOf(earlier)
+    const rounding = { gross_cents, units_count: 0, markdown_cents: 0 }
+    seen.push({ order_id, day, product_id: '', variant_id: '', ...rounding })
     for (const item of items as Line[]) {
-      const before = lines.get(order_id)?.find(({ id }) => id === item.id)
+      const before = earlier.find(({ id }) => id === item.id)
       const units_count = item.quantity - (before?.quantity ?? 0)
       const marked = (listPrices.get(item.variant_id) ?? 0) - item.unit_price_cents
       seen.push({
@@ -260,7 +285,8 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
     await merchant.post('/v1/merchant/catalog/collections', { slug: 'some', title: 'Some' }),
     201,
   ).collection.id as string
-  const product_ids = [...new Set(seen.map((each) => each.product_id))].slice(0, 3)
+  const sold = seen.map((each) => each.product_id).filter(Boolean)
+  const product_ids = [...new Set(sold)].slice(0, 3)
   ok(await merchant.put(`/v1/merchant/catalog/collections/${collection}/products`, { product_ids }))
   return {
     shop,
