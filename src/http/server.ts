@@ -148,7 +148,7 @@ export function createServer(options: ServerOptions): App {
   let methodsOf: ((path: string) => string[]) | null = null
   const stalled = answerStalled(app.server)
   app.addHook('onRequest', async (request, reply) => {
-    stalled.set(reply.raw, reply)
+    stalled.set(request.raw.socket, reply)
     setCommonHeaders(request, reply)
     refuseOddRequest(request)
     // The method is checked here, because the framework reads a body even where no route accepts it.

@@ -52,16 +52,17 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
 
 /**
  * Answers a request that has waited until its connection timed out, for its turn or for what it needs: a closed
- * connection would look like a crash, and its caller would not know when to try again. Returns the replies by their
- * responses; a connection without one is closed, as are those that wait for the client.
+ * connection would look like a crash, and its caller would not know when to try again. Returns the latest replies by
+ * their sockets; a connection without one is closed, as are those that wait for the client. The keys are sockets and
+ * not responses, since an entry for each response would cost the collector of garbage more than the request does.
  */
-export function answerStalled(server: Server): WeakMap<ServerResponse, FastifyReply> {
-  const replies = new WeakMap<ServerResponse, FastifyReply>()
+export function answerStalled(server: Server): WeakMap<Duplex, FastifyReply> {
+  const replies = new WeakMap<Duplex, FastifyReply>()
   server.on('timeout', (socket: Duplex) => {
     const response = latestResponses.get(socket)
-    const reply = response && replies.get(response)
+    const reply = replies.get(socket)
     const isWaiting = response?.req.complete === true && !response.headersSent
-    if (reply === undefined || !isWaiting || reply.sent) return socket.destroy()
+    if (reply?.raw !== response || !isWaiting || reply?.sent !== false) return socket.destroy()
     const cause = new Error('the request waited until its connection timed out')
     reply.header('connection', 'close')
     reply.send(new ApiError('service_unavailable', { kind: 'overload', cause }))
