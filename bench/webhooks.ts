@@ -156,7 +156,7 @@ async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin
 }
 
 async function countDelivered(runtime: Runtime): Promise<number> {
-  const { total } = await runtime.operatorDatabase.global.one(
+  const { total } = await runtime.operatorDatabase.allStores.one(
     Type.Object({ total: Type.Integer() }),
     sql`select count(*) as total from webhook_deliveries where status = 'delivered'`,
   )
@@ -165,7 +165,7 @@ async function countDelivered(runtime: Runtime): Promise<number> {
 
 /** Whether a delivery waits. A count of all of them, made often, would be a part of the measured time. */
 async function anyDue(runtime: Runtime): Promise<boolean> {
-  const { due } = await runtime.operatorDatabase.global.one(
+  const { due } = await runtime.operatorDatabase.allStores.one(
     Type.Object({ due: Type.Boolean() }),
     sql`select exists (select from webhook_queue) or exists (select from webhook_lanes) as due`,
   )

@@ -179,7 +179,7 @@ function openGuards(runtime: Runtime, owners: Identity) {
     limits,
     callerOf,
     database,
-    checkKey: (key) => credentials.check(database.global, key),
+    checkKey: (key) => credentials.check(database.directory, key),
     checkSession: (token) => identity.check(owners, token),
     checkStoreToken: openTokenCheck(runtime),
     requireStore: stores.openStoreCheck(),
@@ -331,7 +331,7 @@ const storefrontRoutes = (
 
 function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
   const { database, scanner, payments } = runtime
-  const operator = runtime.operatorDatabase.global
+  const operator = runtime.operatorDatabase.allStores
   return [
     storeRoutes.operatorRoutes({ database, operator }),
     testClockRoutes.operatorRoutes(payments.deps),

@@ -43,7 +43,7 @@ export async function isStocked({ database }: Runtime): Promise<boolean> {
 /** Whether nothing is left to do for the demo. An installation with stores of its own gets none. */
 async function isComplete(runtime: Runtime): Promise<boolean> {
   const { config, operatorDatabase } = runtime
-  const { total } = await stores.list(operatorDatabase.global, {}, { limit: 1, offset: 0 })
+  const { total } = await stores.list(operatorDatabase.allStores, {}, { limit: 1, offset: 0 })
   const demo = await readDemo(config)
   if (demo === null || total === 0) return total > 0
   if (demo.merchant_key === '' || demo.gift_card === undefined) return false

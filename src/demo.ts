@@ -19,7 +19,11 @@ import type { Runtime } from './runtime.ts'
  */
 export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
   const { config } = runtime
-  const { total } = await stores.list(runtime.operatorDatabase.global, {}, { limit: 1, offset: 0 })
+  const { total } = await stores.list(
+    runtime.operatorDatabase.allStores,
+    {},
+    { limit: 1, offset: 0 },
+  )
   const stored = await readDemo(config)
   // Without a key, an earlier start was killed before it had finished: this one continues.
   const isIncomplete = stored?.merchant_key === ''

@@ -29,7 +29,7 @@ const FRAMED_POLICY = [
 ].join('; ')
 
 export function addMailPages(app: App, runtime: Runtime): void {
-  const operator = runtime.operatorDatabase.global
+  const operator = runtime.operatorDatabase.allStores
   const deps = openShopperMail(runtime)
   const show = (mail: shopperMail.NewestMail) =>
     shopperMail.showMail(deps, runtime.database.tenant(mail.tenant_ref), mail)

@@ -73,7 +73,7 @@ async function listFailing(
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => database.ping(),
     migrations: async () => {
-      if (!(await isMigrated(database.global, migrations)))
+      if (!(await isMigrated(database.server, migrations)))
         throw new Error('migrations are pending; run the migrate role')
     },
     limiter: () => limits.ping(),

@@ -165,7 +165,11 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   closers.push(() => runtime.close())
   const pingLimiter = () => runtime.limits.ping()
   const summarizeLedgers = () =>
-    summarizeVerification(runtime.operatorDatabase.global, LATE_SECONDS, config.HISTORY_CHECK_DAYS)
+    summarizeVerification(
+      runtime.operatorDatabase.allStores,
+      LATE_SECONDS,
+      config.HISTORY_CHECK_DAYS,
+    )
   const dataDir = config.DATA_DIR
   const options = {
     url: databaseUrl,

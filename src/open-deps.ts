@@ -145,7 +145,7 @@ export function openMedia(
 export async function openIdentity(runtime: Runtime, origin: () => string): Promise<Identity> {
   const { config, database, clock, limits, key } = runtime
   return {
-    db: database.global,
+    db: database.directory,
     clock,
     limits,
     verificationKey: key('email verification'),

@@ -11,7 +11,7 @@ export async function rebuildAnalytics(
   tenant: string | null,
   write: (line: string) => void = (line) => void process.stdout.write(line),
 ): Promise<0 | 1> {
-  const all = await listCounted(operatorDatabase.global)
+  const all = await listCounted(operatorDatabase.allStores)
   const stores = all.filter(({ tenant_ref }) => (tenant ?? tenant_ref) === tenant_ref)
   if (stores.length === 0) {
     const isMissing = tenant !== null && isTenantRef(tenant)

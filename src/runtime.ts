@@ -146,7 +146,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const images = createImageProcesses(options.imageBounds)
   const othersAreAtWork = (store: string) => database.isShared(store)
   const pdfs = createPdfProcesses({ shares: new ChildShares({ othersAreAtWork }) })
-  const apiCalls = createApiCalls({ db: database.global, logger })
+  const apiCalls = createApiCalls({ db: database.directory, logger })
   const carriers = openCarriers({
     database,
     pdfs,

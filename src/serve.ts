@@ -34,7 +34,7 @@ export async function serve(self: Process, role: Role, databaseUrl: string): Pro
   const metrics = await serveMetrics(self)
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
   closers.push(() => runtime.close())
-  metrics?.watchQueues(() => readQueueFacts(runtime.operatorDatabase.global))
+  metrics?.watchQueues(() => readQueueFacts(runtime.operatorDatabase.allStores))
   metrics?.answerCertificates(
     answerCertificates((hostname) => mayHaveCertificate(runtime.database, hostname)),
   )
@@ -48,7 +48,7 @@ export async function serve(self: Process, role: Role, databaseUrl: string): Pro
       ? null
       : await listening('PORT', app.listen({ host: config.HOST, port: config.PORT }))
   await migrated
-  await runtime.clocks.start(runtime.database.global)
+  await runtime.clocks.start(runtime.database.due)
   if (role !== 'api') {
     const worker = startWorker(runtime)
     closers.push(() => worker.stop())
@@ -102,7 +102,7 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
   closers.push(() => app.close())
   await app.ready()
   runtime.cache.start()
-  await runtime.clocks.start(runtime.database.global)
+  await runtime.clocks.start(runtime.database.due)
   return app
 }
 

@@ -77,7 +77,7 @@ const describeGiftCard = (tenant: string, { code, balance }: { code: string; bal
 
 async function listStores(app: App, { config, operatorDatabase }: Runtime): Promise<Html> {
   const page = { limit: STORES_MAX, offset: 0 }
-  const { stores: live } = await stores.list(operatorDatabase.global, { status: 'live' }, page)
+  const { stores: live } = await stores.list(operatorDatabase.allStores, { status: 'live' }, page)
   const cards = await Promise.all(
     live.map(async ({ tenant_ref, display_name }) => {
       const cover = await findCover(app, tenant_ref)

@@ -28,7 +28,7 @@ export async function verifyLedgers(
   write: (line: string) => void = (line) => void process.stdout.write(line),
 ): Promise<0 | 1> {
   const signing = key('ledger verification')
-  const all = await listStoresWithLinks(operatorDatabase.global)
+  const all = await listStoresWithLinks(operatorDatabase.allStores)
   const stores = all.filter(({ tenant_ref }) => (options.tenant ?? tenant_ref) === tenant_ref)
   if (stores.length === 0) write('there is no ledger to verify\n')
   let exitCode: 0 | 1 = 0

@@ -223,10 +223,10 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
 /** Starts the loops that delete what the platform itself no longer needs, and keep its plans right. */
 const startUpkeep = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('outbox upkeep', HOUR_MS, () => deleteHandled(database)),
-  loop('limiter upkeep', HOUR_MS, () => deleteOldCounters(database.global)),
+  loop('limiter upkeep', HOUR_MS, () => deleteOldCounters(database.directory)),
   loop('idempotency upkeep', HOUR_MS, () => deleteOldAnswers(database)),
   loop('abandoned keys', HOUR_MS, () => freeAbandonedKeys(database)),
-  loop('session upkeep', HOUR_MS, () => identity.deleteOldRows(database.global)),
+  loop('session upkeep', HOUR_MS, () => identity.deleteOldRows(database.directory)),
   loop('store plans', HOUR_MS, (signal) => planForBigStores(database, signal)),
 ]
 

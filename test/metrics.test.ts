@@ -20,7 +20,7 @@ test('the metrics', async (t) => {
   const metrics = openMetrics()
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
-  metrics.watchQueues(() => readQueueFacts(app.runtime.operatorDatabase.global))
+  metrics.watchQueues(() => readQueueFacts(app.runtime.operatorDatabase.allStores))
   const server = await metrics.serve('127.0.0.1', 0)
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
@@ -69,7 +69,7 @@ test('the metrics', async (t) => {
       insert into campaign_mailings (tenant_ref, id, due_at)
       select tenant_ref, id, now() - interval '1 hour' from started`)
     const { queues, deadLetters, unsettled } = await readQueueFacts(
-      app.runtime.operatorDatabase.global,
+      app.runtime.operatorDatabase.allStores,
     )
     const byKind = Object.fromEntries(queues.map(({ kind, ...facts }) => [kind, facts]))
     assert.equal(byKind.mail?.count, 1)

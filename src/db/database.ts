@@ -156,17 +156,15 @@ export class TenantDb extends Db {
 }
 
 /**
- * Access without a store: the functions of the gate role, and the tables listed in
- * `global-tables.ts`.
+ * Statements without a store: on the tables that have none (`global-tables.ts`), by functions of the gate role, and
+ * over all stores where the role may read them. There are four kinds of such statements, each a class of its own, so
+ * that the compiler refuses one in the place of another: on several servers they would go different ways.
  */
-export class GlobalDb extends Runner {
+class Storeless extends Runner {
   readonly #pool: pg.Pool
-  /** Statements without a store run on machine time. Lists of due work need these to find the rest. */
-  readonly clocks: StoreClocks
-  constructor(pool: pg.Pool, clocks: StoreClocks) {
+  constructor(pool: pg.Pool) {
     super((query) => sendAlone(pool, [query]))
     this.#pool = pool
-    this.clocks = clocks
   }
 
   /** Returns a runner that sends the given statements before each of its own, as `TenantDb.after` does. */
@@ -177,6 +175,32 @@ export class GlobalDb extends Runner {
   transaction<T>(name: string, work: (tx: Runner) => Promise<T>): Promise<T> {
     return inTransaction(this.#pool, name, [], (send) => work(new Runner(send)))
   }
+}
+
+/** Says which store a key, a hostname or an account belongs to, and has what no store owns: owners, plans, limits. */
+export class Directory extends Storeless {
+  readonly kind = 'directory'
+}
+
+/** The operator's read over all stores. */
+export class AllStores extends Storeless {
+  readonly kind = 'all stores'
+}
+
+/** The worker's look for stores with due work. */
+export class DueLists extends Storeless {
+  readonly kind = 'due rows'
+  /** Statements without a store run on machine time. Lists of due work need these to find the rest. */
+  readonly clocks: StoreClocks
+  constructor(pool: pg.Pool, clocks: StoreClocks) {
+    super(pool)
+    this.clocks = clocks
+  }
+}
+
+/** The care of the server itself: partitions, plans, queues, the state of its migrations. */
+export class ServerCare extends Storeless {
+  readonly kind = 'server care'
 }
 
 export interface DatabaseOptions extends PoolOptions {
@@ -195,7 +219,10 @@ const OWN_WORK: Caller = { lane: 'known', name: '' }
 
 /** One connection pool, logged in as one database role. */
 export class Database {
-  readonly global: GlobalDb
+  readonly directory: Directory
+  readonly allStores: AllStores
+  readonly due: DueLists
+  readonly server: ServerCare
   readonly #shared: Shared
   readonly #clocks: StoreClocks
   constructor(options: DatabaseOptions) {
@@ -205,7 +232,11 @@ export class Database {
     const shares = sharesByStore ? new StoreShares(share) : null
     this.#shared = { pool: openPool(pool), shares, notify, clock }
     this.#clocks = clocks
-    this.global = new GlobalDb(this.#shared.pool, clocks)
+    const { pool: connections } = this.#shared
+    this.directory = new Directory(connections)
+    this.allStores = new AllStores(connections)
+    this.due = new DueLists(connections, clocks)
+    this.server = new ServerCare(connections)
   }
 
   /** Whether another store than this one is using the database now. For null: whether any store is. */
@@ -293,7 +324,7 @@ export class Database {
 
   /** Throws unless the database answers. */
   async ping(): Promise<void> {
-    await this.global.run(sql`select 1`)
+    await this.server.run(sql`select 1`)
   }
 
   /** Connections in use, and requests that wait for one. Both are 0 while idle. */

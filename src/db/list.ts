@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import { readCursor, writeCursor } from '../kernel/cursor.ts'
 import type { Page } from '../kernel/page.ts'
 import { Nullable } from '../kernel/schema.ts'
-import type { Db, GlobalDb, TenantDb } from './database.ts'
+import type { AllStores, Db, TenantDb } from './database.ts'
 import { join, type Runner, type Sql, sql } from './sql.ts'
 
 /**
@@ -145,7 +145,7 @@ export function forHeavyRead(database: Runner): Runner {
   return takesSettings(database) ? database.after(HEAVY_READ) : database
 }
 
-const takesSettings = (database: Runner): database is TenantDb | GlobalDb => 'after' in database
+const takesSettings = (database: Runner): database is TenantDb | AllStores => 'after' in database
 
 /**
  * Reads one page of a list. The page is chosen first, by the index of its key; what is shown is

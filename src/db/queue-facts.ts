@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { machineTime, type Runner, type Sql, sql } from './sql.ts'
+import type { AllStores } from './database.ts'
+import { machineTime, type Sql, sql } from './sql.ts'
 
 const Facts = Type.Object({
   kind: Type.String(),
@@ -95,7 +96,7 @@ const unsettled = count(
 )
 
 /** Reads the facts of all queues with the rights of the operator, who sees all stores. */
-export async function readQueueFacts(operator: Runner): Promise<QueueFacts> {
+export async function readQueueFacts(operator: AllStores): Promise<QueueFacts> {
   const [waiting, dead, payments] = await Promise.all([
     operator.many(Facts, queues),
     operator.many(Facts, deadLetters),

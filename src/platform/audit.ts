@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
+import type { AllStores, Db, Tx } from '../db/database.ts'
 import { NEWEST_KEY, readList } from '../db/list.ts'
 import { type Runner, type Sql, sql } from '../db/sql.ts'
 import type { Page } from '../kernel/page.ts'
@@ -74,7 +74,7 @@ export const listOfStore = (db: Db, filters: AuditFilters, page: Page) =>
   list(db, sql`a.tenant_ref = ${db.tenant}`, conditions(filters), page)
 
 /** Lists the audit entries of all stores. Only the operator's database login can read them. */
-export const listOfAll = (operator: Runner, filters: AuditFilters, page: Page) =>
+export const listOfAll = (operator: AllStores, filters: AuditFilters, page: Page) =>
   list(operator, sql`true`, conditions(filters), page)
 
 async function list(db: Runner, scope: Sql, filters: Sql[], page: Page) {

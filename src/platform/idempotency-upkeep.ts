@@ -55,7 +55,7 @@ export const freeAbandonedKeys = (database: Database): Promise<number> =>
   deleteKeys(database, ABANDONED)
 
 async function deleteKeys(database: Database, keys: OldRows): Promise<number> {
-  const stores = await listStoresWithOld(database.global, keys)
+  const stores = await listStoresWithOld(database.due, keys)
   return forEachStore(stores, (tenant) => deleteOldest(database.tenant(tenant), keys))
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Type } from 'typebox'
-import type { GlobalDb } from '../db/database.ts'
+import type { DueLists } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { StoreClocks } from '../db/store-clocks.ts'
 
@@ -79,7 +79,7 @@ export class KnownClocks implements StoreClocks {
   }
 
   /** Starts to read the clocks at regular intervals. Returns when they are known, or cannot be read for now. */
-  async start(db: GlobalDb): Promise<void> {
+  async start(db: DueLists): Promise<void> {
     this.#timer ??= setInterval(() => this.#poll(db), this.#pollMs)
     await Promise.race([this.#poll(db), pause(FIRST_READ_MS, undefined, { ref: false })])
   }
@@ -90,7 +90,7 @@ export class KnownClocks implements StoreClocks {
   }
 
   /** Reads the clocks. A change that this process makes meanwhile stays. */
-  async read(db: GlobalDb): Promise<void> {
+  async read(db: DueLists): Promise<void> {
     const before = this.#changes
     const rows = await db.many(Row, sql`select * from fd_moved_clocks()`)
     const read = rows.map(({ tenant_ref, offset_ms, is_moving }) => {
@@ -102,7 +102,7 @@ export class KnownClocks implements StoreClocks {
     this.#sort()
   }
 
-  async #poll(db: GlobalDb): Promise<void> {
+  async #poll(db: DueLists): Promise<void> {
     // The next poll tries again. A database that is away, or not migrated yet, is reported elsewhere.
     await this.read(db).catch((error: unknown) =>
       this.#logger.debug({ err: error }, 'the clocks of sandbox stores could not be read'),

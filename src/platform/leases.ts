@@ -227,7 +227,7 @@ async function claimInTurn<Row extends { tenant_ref: string }>(
   const full = [...busy.keys()].filter((tenant) => roomOf(tenant) <= 0)
   const tried = new Set<string>()
   for (;;) {
-    const next = await turns.next(database.global, slots, full)
+    const next = await turns.next(database.due, slots, full)
     const tenants = next.map((store) => store.tenant_ref).filter((name) => !tried.has(name))
     if (tenants.length === 0) return []
     const room = new Map(tenants.map((tenant) => [tenant, roomOf(tenant)]))

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type Static, Type } from 'typebox'
 import { sendTogether } from '../db/batch.ts'
 import { keepsConnectionUsable } from '../db/constraints.ts'
-import type { GlobalDb } from '../db/database.ts'
+import type { Directory } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
 import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
 import { type BucketHits, batchCalls, batchHits } from './hit-batches.ts'
@@ -61,7 +61,7 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
 const storable = (bucket: string): string => bucket.replaceAll('\0', '\uFFFD')
 
 /** Deletes counters whose windows are over, some at a time. Returns how many. */
-export function deleteOldCounters(db: GlobalDb): Promise<number> {
+export function deleteOldCounters(db: Directory): Promise<number> {
   return db.run(sql`
     delete from limit_counters
      where bucket = any(array(select bucket

@@ -150,7 +150,7 @@ export class LiveListener {
     this.#probeCount += 1
     const token = this.#probePrefix + this.#probeCount
     this.#probes.set(token, now)
-    database.global
+    database.server
       .run(sql`select pg_notify(${CHANNEL}, ${token})`)
       .catch((error: unknown) =>
         logger.debug({ err: error }, 'a probe of the live cache could not be sent'),

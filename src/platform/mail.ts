@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { Type } from 'typebox'
-import type { Database, Db, Tx } from '../db/database.ts'
+import type { AllStores, Database, Db, Tx } from '../db/database.ts'
 import { machineTime, type Runner, sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 
@@ -151,7 +151,7 @@ const ShownMail = Type.Object({
 })
 
 /** Lists the newest mails, of all stores. Their texts may hold tokens. */
-export const listLatest = (operator: Runner, limit: number) =>
+export const listLatest = (operator: AllStores, limit: number) =>
   operator.many(
     ShownMail,
     sql`
@@ -162,7 +162,7 @@ export const listLatest = (operator: Runner, limit: number) =>
   )
 
 /** Finds the HTML of a mail, of any store. */
-export const findHtml = (operator: Runner, id: string) =>
+export const findHtml = (operator: AllStores, id: string) =>
   operator.maybe(
     Type.Object({ html: Nullable(Type.String()) }),
     sql`select html from mails where id = ${id}`,
@@ -241,16 +241,16 @@ export async function sendDue(
 ): Promise<number> {
   if (transport === null || signal?.aborted) return 0
   const token = randomUUID()
-  const mails = await claimDue(database.global, token)
+  const mails = await claimDue(database.directory, token)
   await Promise.all(
     mails.map(async (mail) => {
       try {
         await transport.deliver(mail)
       } catch (error) {
-        await recordFailure(database.global, mail, token, describe(error))
+        await recordFailure(database.directory, mail, token, describe(error))
         return
       }
-      await recordSent(database.global, mail.id, token)
+      await recordSent(database.directory, mail.id, token)
     }),
   )
   return mails.length

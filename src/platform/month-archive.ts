@@ -85,7 +85,7 @@ export async function archiveMonth(
 }
 
 const listStoreRows = (database: Database, { table, month }: TableMonth) =>
-  database.global.many(
+  database.server.many(
     Type.Object({ tenant_ref: Type.String(), total: Type.Integer() }),
     sql`select tenant_ref, total from fd_month_rows(${table}, ${month}::date)`,
   )

@@ -180,7 +180,7 @@ const HANDLED = {
 
 /** Deletes events that were handled more than a week ago, in batches. Returns how many rows were deleted. */
 export async function deleteHandled(database: Database): Promise<number> {
-  const stores = await listStoresWithOld(database.global, HANDLED)
+  const stores = await listStoresWithOld(database.due, HANDLED)
   return forEachStore(stores, (tenant) => deleteOld(database.tenant(tenant)))
 }
 

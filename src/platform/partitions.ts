@@ -25,7 +25,7 @@ export async function makePartitions(
     misplaced += one?.misplaced ?? 0
     if (one === null || one.made === null) break
   }
-  const { left } = await database.global.one(
+  const { left } = await database.server.one(
     Type.Object({ left: Type.Integer() }),
     sql`select fd_misplaced_rows() as left`,
   )
@@ -36,7 +36,7 @@ export async function makePartitions(
 }
 
 const makePartition = (database: Database) =>
-  database.global.one(
+  database.server.one(
     Type.Object({ made: Type.Union([Type.String(), Type.Null()]), misplaced: Type.Integer() }),
     sql`select made, misplaced from fd_make_partition(${MONTHS_AHEAD})`,
   )
@@ -96,7 +96,7 @@ async function listOldMonths({ database, periods }: MonthsDeps, table: string) {
   const setting = periodOf(table)
   const days = setting === null ? 0 : (periods[setting] ?? 0)
   if (days === 0) return []
-  return database.global.many(
+  return database.server.many(
     Month,
     sql`
     select parent, month::text as month
@@ -109,7 +109,7 @@ async function listOldMonths({ database, periods }: MonthsDeps, table: string) {
 }
 
 async function mustStay(database: Database, table: string, month: string): Promise<boolean> {
-  const { stays } = await database.global.one(
+  const { stays } = await database.server.one(
     Type.Object({ stays: Type.Boolean() }),
     sql`select fd_month_must_stay(${table}, ${month}::date) as stays`,
   )
@@ -118,7 +118,7 @@ async function mustStay(database: Database, table: string, month: string): Promi
 
 async function dropMonth(database: Database, table: string, month: string): Promise<boolean> {
   const answer = await unlessBusy(() =>
-    database.global.one(
+    database.server.one(
       Type.Object({ dropped: Type.Boolean() }),
       sql`select fd_drop_month(${table}, ${month}::date) as dropped`,
     ),

@@ -48,8 +48,8 @@ const periodOf = (periods: RetentionPeriods, setting: Slice['setting']): number 
  * Lists the stores whose oldest row is old enough, as fd_worker. It steps from store to store by an index, however
  * many rows each has, so that it costs O(stores).
  */
-const listStoresWithOldRows = ({ global }: Database, slice: Slice, period: number) =>
-  global.many(
+const listStoresWithOldRows = ({ due }: Database, slice: Slice, period: number) =>
+  due.many(
     StoreWithWork,
     sql`
     with recursive tenants as (
@@ -148,8 +148,8 @@ async function pruneWithArchive(
  * Deletes old mails of the platform, which go to people and belong to no store. They have addresses, so they are
  * never archived.
  */
-const deleteOldMails = ({ global }: Database, days: number) =>
-  global.run(sql`
+const deleteOldMails = ({ server }: Database, days: number) =>
+  server.run(sql`
     delete from mails
      where id = any(array(select id
                             from mails
@@ -167,7 +167,7 @@ export function createWordPruning(database: Database) {
   let lastStore = ''
   let lastWord = ''
   return async (signal?: AbortSignal): Promise<number> => {
-    const stores = (await listStoresIn(database.global, sql`search_words`)).map(
+    const stores = (await listStoresIn(database.due, sql`search_words`)).map(
       ({ tenant_ref }) => tenant_ref,
     )
     const next = stores.filter(

@@ -34,7 +34,7 @@ export interface ReconcilerDeps {
 export function createReconciler(operations: readonly string[]) {
   const turns = createDueTurns(operations)
   return async (deps: ReconcilerDeps, signal?: AbortSignal): Promise<number> => {
-    const stores = await turns.next(deps.database.global, STORES_PER_STEP)
+    const stores = await turns.next(deps.database.due, STORES_PER_STEP)
     const reconcileStore = async (tenant: string) => {
       const db = deps.database.tenant(tenant)
       const claims = await claimDue(db, { operations, limit: CLAIMS_PER_STORE })

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db, GlobalDb } from '../db/database.ts'
+import type { Db, DueLists } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 
 /** A store with work for a loop. */
@@ -26,7 +26,7 @@ const STORES_MAX = 1_000
  * however many rows it has. The columns are compared as a pair, as the index has them.
  */
 export async function listStoresWithOld(
-  worker: GlobalDb,
+  worker: DueLists,
   { table, only, since, before }: OldRows,
 ): Promise<StoreWithWork[]> {
   const stores = await worker.many(
@@ -72,7 +72,7 @@ export const areOldest = (db: Db, { table, only, since, before }: OldRows, limit
  * then selects its rows by the store's own time. Leaves out the stores whose clock is being moved.
  */
 export function withMovedClocks(
-  { clocks }: GlobalDb,
+  { clocks }: DueLists,
   stores: readonly StoreWithWork[],
 ): StoreWithWork[] {
   const names = new Set([...stores.map((store) => store.tenant_ref), ...clocks.ahead().keys()])
@@ -83,7 +83,7 @@ export function withMovedClocks(
  * Lists the stores that have rows in a table. Steps from one store to the next by the index, however many rows each
  * has.
  */
-export const listStoresIn = (worker: GlobalDb, table: Sql) =>
+export const listStoresIn = (worker: DueLists, table: Sql) =>
   worker.many(
     StoreWithWork,
     sql`

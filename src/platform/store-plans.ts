@@ -10,7 +10,7 @@ import { unlessBusy } from '../db/unless-busy.ts'
 export async function planForBigStores(database: Database, signal?: AbortSignal): Promise<number> {
   while (!signal?.aborted) {
     const one = await unlessBusy(() =>
-      database.global.one(
+      database.server.one(
         Type.Object({ planned: Type.Union([Type.String(), Type.Null()]) }),
         sql`select fd_plan_for_big_stores() as planned`,
       ),

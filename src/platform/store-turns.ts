@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { GlobalDb } from '../db/database.ts'
+import type { DueLists } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { StoreWithWork } from './store-lists.ts'
 
@@ -43,7 +43,7 @@ export interface StoreTurns {
    * the next call goes on from there. `skip` are stores that can take no more work now. A store whose
    * clock is being moved is never listed.
    */
-  next(worker: GlobalDb, limit: number, skip?: readonly string[]): Promise<StoreWithWork[]>
+  next(worker: DueLists, limit: number, skip?: readonly string[]): Promise<StoreWithWork[]>
 }
 
 /** A store that was stepped to, its number within the statement, and whether it has work. */
@@ -62,7 +62,7 @@ export function createTurns(rows: DueRows): StoreTurns {
   const { table, due, time = sql`fd_now()`, only = sql`true`, free = sql`true` } = rows
   let position = ''
 
-  const listSample = (worker: GlobalDb) =>
+  const listSample = (worker: DueLists) =>
     worker.many(
       Type.Object({ tenant_ref: Type.String(), rows: Type.Integer() }),
       sql`
@@ -77,7 +77,7 @@ export function createTurns(rows: DueRows): StoreTurns {
 
   // The columns are compared as pairs, because only the index of both columns has them in this order: with separate
   // comparisons PostgreSQL chose the index of the time alone, and read the rows of all stores for each step.
-  const listSteps = (worker: GlobalDb, limit: number, skip: readonly string[]) =>
+  const listSteps = (worker: DueLists, limit: number, skip: readonly string[]) =>
     worker.many(
       Step,
       sql`
@@ -109,7 +109,7 @@ export function createTurns(rows: DueRows): StoreTurns {
     )
 
   /** Walks on from the position, and from the last store to the first, until it finds a store. */
-  const walk = async (worker: GlobalDb, limit: number, skip: readonly string[]) => {
+  const walk = async (worker: DueLists, limit: number, skip: readonly string[]) => {
     const found = new Set<string>()
     let isWholeRound = position === ''
     for (;;) {
@@ -166,7 +166,7 @@ const AHEAD_MAX = 1_000
  */
 function createAheadList({ table, due, only, free }: Required<Omit<DueRows, 'time'>>) {
   let position = ''
-  return async (worker: GlobalDb, skip: readonly string[]): Promise<string[]> => {
+  return async (worker: DueLists, skip: readonly string[]): Promise<string[]> => {
     const ahead = worker.clocks.ahead()
     const names = [...ahead.keys()].filter((name) => !skip.includes(name)).sort()
     if (names.length === 0) return []
@@ -198,7 +198,7 @@ function createAheadList({ table, due, only, free }: Required<Omit<DueRows, 'tim
 export function createRowTurns({ table, only = sql`true` }: Pick<DueRows, 'table' | 'only'>) {
   let position = ''
 
-  const listAfter = (worker: GlobalDb, limit: number) =>
+  const listAfter = (worker: DueLists, limit: number) =>
     worker.many(
       StoreWithWork,
       sql`
@@ -216,7 +216,7 @@ export function createRowTurns({ table, only = sql`true` }: Pick<DueRows, 'table
     )
 
   return {
-    async next(worker: GlobalDb, limit: number): Promise<StoreWithWork[]> {
+    async next(worker: DueLists, limit: number): Promise<StoreWithWork[]> {
       const isFirst = position === ''
       const stores = await listAfter(worker, limit)
       const last = stores.at(-1)

@@ -85,7 +85,7 @@ async function buy(tenant: string, slug: string, more: object = {}) {
 async function linkInMail(tenant: string, kind: string): Promise<string> {
   const { workerDatabase, operatorDatabase, database } = shop.runtime
   while ((await numberNewEvents(workerDatabase, { onNumbered: queueMails })) > 0);
-  const mails = await listNewest(operatorDatabase.global, 20)
+  const mails = await listNewest(operatorDatabase.allStores, 20)
   const mail = mails.find((each) => each.kind === kind && each.tenant_ref === tenant)
   assert.ok(mail, `no mail ${kind}`)
   const shown = await showMail(openShopperMail(shop.runtime), database.tenant(tenant), mail)

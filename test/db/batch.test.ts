@@ -80,13 +80,13 @@ describe('statements that are sent together', () => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     const insert = sql`
       insert into limit_counters (bucket, window_start, hits) values ('late', now(), 1)`
-    const giveUp = database.global.transaction('give up', async (tx) => {
+    const giveUp = database.directory.transaction('give up', async (tx) => {
       tx.run(insert).catch(() => {})
       throw new Error('given up')
     })
     await assert.rejects(giveUp, { message: 'given up' })
     const late = sql`select count(*)::int as value from limit_counters where bucket = 'late'`
-    assert.deepEqual(await database.global.one(Value, late), { value: 0 })
+    assert.deepEqual(await database.directory.one(Value, late), { value: 0 })
     assert.deepEqual(database.load, { busy: 0, waiting: 0 })
   })
 

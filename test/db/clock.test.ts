@@ -78,7 +78,7 @@ describe('the business time of a store', () => {
     for (const way of ways) {
       await way()
       assert.deepEqual(await measure(database.tenant('neither')), all(0))
-      const { business, machine } = await database.global.one(Times, SELECT_TIMES)
+      const { business, machine } = await database.directory.one(Times, SELECT_TIMES)
       assert.equal(business, machine)
     }
   })

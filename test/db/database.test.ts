@@ -12,7 +12,7 @@ describe('the database of a store', () => {
     const db = (await openTestDatabase(t)).open('fd_app', 1)
     const seen = await db.tenant('acme').one(Tenant, sql`select fd_tenant() as tenant`)
     assert.deepEqual(seen, { tenant: 'acme' })
-    await assert.rejects(db.global.many(Tenant, sql`select fd_tenant() as tenant`), {
+    await assert.rejects(db.directory.many(Tenant, sql`select fd_tenant() as tenant`), {
       code: 'FD001',
     })
   })
@@ -53,7 +53,7 @@ describe('the database of a store', () => {
     const { rows } = await admin.query('select tenant_ref from webhook_feeds order by tenant_ref')
     assert.deepEqual(rows, [{ tenant_ref: 'acme' }, { tenant_ref: 'cove' }])
     assert.equal(db.load.busy, 0)
-    await assert.rejects(db.global.many(Tenant, sql`select fd_tenant() as tenant`), {
+    await assert.rejects(db.directory.many(Tenant, sql`select fd_tenant() as tenant`), {
       code: 'FD001',
     })
   })

@@ -59,7 +59,7 @@ async function roundTrip(url: string): Promise<void> {
     const all = sql`select display_name from stores`
     assert.deepEqual(await db.tenant('acme').many(Name, all), [{ display_name: 'Acme' }])
     assert.deepEqual(await db.tenant('globex').many(Name, all), [])
-    await assert.rejects(db.global.many(Name, all), { code: 'FD001' })
+    await assert.rejects(db.directory.many(Name, all), { code: 'FD001' })
   } finally {
     await db.close()
   }

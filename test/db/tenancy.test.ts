@@ -96,8 +96,8 @@ describe('with row level security alone', () => {
         const seen = (await db.tenant(tenant).many(Owned, query)).map((row) => row.tenant_ref)
         assert.deepEqual([...new Set(seen)], [tenant], name)
       }
-      if (!due) await assert.rejects(db.global.many(Owned, query), { code: 'FD001' }, name)
-      else assert.ok((await db.global.many(Owned, query)).length >= 2, name)
+      if (!due) await assert.rejects(db.directory.many(Owned, query), { code: 'FD001' }, name)
+      else assert.ok((await db.directory.many(Owned, query)).length >= 2, name)
     }
   })
 
@@ -144,7 +144,7 @@ describe('with row level security alone', () => {
     const db = app.database.open('fd_app')
     for (const table of tables) {
       const query = raw(`select * from ${table}`)
-      await assert.rejects(db.global.many(Owned, query), { code: 'FD001' }, table)
+      await assert.rejects(db.directory.many(Owned, query), { code: 'FD001' }, table)
       await assert.rejects(db.tenant('').many(Owned, query), { code: 'FD001' }, table)
     }
   })
@@ -241,7 +241,7 @@ describe('the store of a connection', () => {
     }
     for (const [what, use] of Object.entries(uses)) {
       await use().catch(() => {})
-      await assert.rejects(database.global.many(Tenant, TENANT), { code: 'FD001' }, what)
+      await assert.rejects(database.directory.many(Tenant, TENANT), { code: 'FD001' }, what)
       assert.deepEqual(await database.tenant('globex').one(Tenant, TENANT), { tenant: 'globex' })
       assert.deepEqual(database.load, { busy: 0, waiting: 0 }, what)
     }

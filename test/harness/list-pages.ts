@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { prepareValue } from 'pg/lib/utils.js'
 import type { Static, TSchema } from 'typebox'
-import { Db } from '../../src/db/database.ts'
+import { type AllStores, Db } from '../../src/db/database.ts'
 import { prepare, type Runner, type Sql } from '../../src/db/sql.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Page } from '../../src/kernel/page.ts'
@@ -41,7 +41,7 @@ export async function openPagesRead(
 ): Promise<ReadPages> {
   const admin = await database.openAdmin()
   const logins = database.open(role)
-  const runner = role === 'fd_app' ? logins.tenant(BIG) : logins.global
+  const runner = role === 'fd_app' ? logins.tenant(BIG) : logins.directory
   return async (what, read, atMost = PAGES_MAX) => {
     await read(
       new CheckingDb(runner, async (query, isPlannedAnew) => {
@@ -52,7 +52,12 @@ export async function openPagesRead(
   }
 }
 
-type ReadList<F> = (db: Db, filters: F, page: Page) => Promise<{ rows: unknown[] }>
+/** A list of a store, or one that an operator reads over all stores. */
+type ReadList<F, D extends Db | AllStores> = (
+  db: D,
+  filters: F,
+  page: Page,
+) => Promise<{ rows: unknown[] }>
 
 interface Expectation {
   /** How many rows the page has. */
@@ -83,14 +88,14 @@ export async function openListPlans(t: TestContext, seed: (admin: pg.Client) => 
       role = other
     },
     /** Asserts how many rows a page has, and that each statement reads few pages. */
-    async reads<F>(
-      list: ReadList<F>,
+    async reads<F, D extends Db | AllStores>(
+      list: ReadList<F, D>,
       filters: F,
       { expected, page = FIRST, pagesMax }: Expectation,
     ) {
       const what = `${JSON.stringify(filters)} ${JSON.stringify(page)}`
       const read = async (db: Db) => {
-        assert.equal((await list(db, filters, page)).rows.length, expected, what)
+        assert.equal((await list(db as unknown as D, filters, page)).rows.length, expected, what)
       }
       await readers[role](what, read, pagesMax)
     },

@@ -201,7 +201,7 @@ describe('an expired lease', () => {
     const mine = [db.tenant, other.tenant]
     const turns = createDueTurns(['checkout'])
     const stale = async () =>
-      (await turns.next(worker.global, 1_000))
+      (await turns.next(worker.due, 1_000))
         .map(({ tenant_ref }) => tenant_ref)
         .filter((each) => mine.includes(each))
         .toSorted()
@@ -236,7 +236,7 @@ test('work that only its caller can resume does not delay the reconciler', async
   await win(other, { ...request('k'), operation: 'a kind of its own' })
   await expire(db, 'k')
   await expire(other, 'k')
-  assert.deepEqual(await createDueTurns(['a kind of its own']).next(worker.global, 1), [
+  assert.deepEqual(await createDueTurns(['a kind of its own']).next(worker.due, 1), [
     { tenant_ref: other.tenant },
   ])
 })

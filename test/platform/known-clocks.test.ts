@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { GlobalDb } from '../../src/db/database.ts'
+import type { DueLists } from '../../src/db/database.ts'
 import { KnownClocks } from '../../src/platform/known-clocks.ts'
 
 const logger = { debug() {} }
@@ -11,7 +11,7 @@ function slowDatabase() {
   const rows = new Promise<object[]>((resolve) => {
     answer = resolve
   })
-  return { db: { many: () => rows } as unknown as GlobalDb, answer }
+  return { db: { many: () => rows } as unknown as DueLists, answer }
 }
 
 const row = (tenant_ref: string, offset_ms: number, is_moving = false) => ({
@@ -59,7 +59,7 @@ describe('the clocks that a process knows', () => {
   test('stay as they are while the database does not answer', async () => {
     const clocks = new KnownClocks({ logger, pollMs: 5 })
     clocks.set('a', { offsetMs: 1_000, isMoving: false })
-    const broken = { many: () => Promise.reject(new Error('away')) } as unknown as GlobalDb
+    const broken = { many: () => Promise.reject(new Error('away')) } as unknown as DueLists
     await clocks.start(broken)
     clocks.stop()
     assert.equal(clocks.offsetMs('a'), 1_000)

@@ -208,7 +208,7 @@ describe('a fair claim', () => {
     await add(big, 10_000, 60)
     await add(small, 1)
     assert.deepEqual(
-      (await queue.next(worker.global, 10)).map((store) => store.tenant_ref).toSorted(),
+      (await queue.next(worker.due, 10)).map((store) => store.tenant_ref).toSorted(),
       [big.tenant, small.tenant].toSorted(),
     )
     const rows = await queue.claimFairly(worker, { slots: 10 })
@@ -259,6 +259,6 @@ describe('a fair claim', () => {
     await add(a, 2, 60)
     await add(b, 1)
     await queue.claim(a, 10)
-    assert.deepEqual(await queue.next(worker.global, 10), [{ tenant_ref: b.tenant }])
+    assert.deepEqual(await queue.next(worker.due, 10), [{ tenant_ref: b.tenant }])
   })
 })

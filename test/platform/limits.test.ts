@@ -409,7 +409,7 @@ describe('counters in PostgreSQL', () => {
     const database = await openTestDatabase(t)
     const place = await postgres(t, database)
     const { limits } = await openLimits(t, place)
-    const worker = database.open('fd_worker').global
+    const worker = database.open('fd_worker').directory
     for (const isWithin of [true, true, false]) {
       assert.equal(await limits.velocity('mails', 2, 86_400), isWithin)
     }
@@ -430,12 +430,12 @@ describe('counters in PostgreSQL', () => {
       select 'old:' || n, now() - interval '61 min', 1 from generate_series(1, 1500) n
        union all
       select 'new', now() - interval '59 min', 1`)
-    const worker = database.open('fd_worker').global
+    const worker = database.open('fd_worker').directory
     assert.equal(await deleteOldCounters(worker), 1_000)
     assert.equal(await deleteOldCounters(worker), 500)
     assert.equal(await deleteOldCounters(worker), 0)
     const { rows } = await admin.query('select bucket from limit_counters')
     assert.deepEqual(rows, [{ bucket: 'new' }])
-    await assert.rejects(deleteOldCounters(database.open('fd_app').global), { code: '42501' })
+    await assert.rejects(deleteOldCounters(database.open('fd_app').directory), { code: '42501' })
   })
 })

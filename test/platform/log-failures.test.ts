@@ -112,7 +112,7 @@ test('a log line about a failure names code, message and work, and holds no secr
     await admin.query('alter table gone rename to audit_log')
     const told = log.lines().find(({ route }) => route === '/v1/my/audit')
     assert.deepEqual([told?.err?.code, told?.code], ['42P01', 'service_unavailable'])
-    const wrong = app.runtime.database.global.run(sql`select ${SECRETS.value}::uuid`)
+    const wrong = app.runtime.database.directory.run(sql`select ${SECRETS.value}::uuid`)
     await wrong.catch((err) => log.logger.error({ err }, 'a wrong value'))
     const { err } = log.find('a wrong value') ?? {}
     assert.deepEqual(
@@ -132,7 +132,7 @@ test('a log line about a failure names code, message and work, and holds no secr
 
   await t.test('of mail that is refused, and of a mail server that is down', async () => {
     const { database, workerDatabase } = app.runtime
-    await database.global.transaction('mail', (tx) =>
+    await database.directory.transaction('mail', (tx) =>
       send(tx, { to: SECRETS.customer, subject: 'Private', text: SECRETS.value }),
     )
     const worker = startWorker(app.runtime)

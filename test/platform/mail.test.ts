@@ -42,7 +42,7 @@ describe('the outbox of mail', () => {
     await app
       .tenant('acme')
       .transaction('signup', (tx) => send(tx, { ...mail, tenant_ref: 'acme' }))
-    const undone = app.global.transaction('undone', async (tx) => {
+    const undone = app.directory.transaction('undone', async (tx) => {
       await send(tx, mail)
       throw new Error('undone')
     })
@@ -61,7 +61,7 @@ describe('the outbox of mail', () => {
 
   test('keeps every mail for the operator while no mail server is configured', async (t) => {
     const { app, worker, query } = await open(t)
-    await send(app.global, mail)
+    await send(app.directory, mail)
     assert.equal(createTransport(undefined, FROM), null)
     assert.equal(await sendDue(worker, null), 0)
     const [row] = await query(waits)
@@ -77,7 +77,7 @@ describe('the outbox of mail', () => {
       subject: 'Grüße 😀',
       text: 'Schöne Grüße 😀\n.\nFrom x',
     }
-    await send(app.global, written)
+    await send(app.directory, written)
     await sendDue(worker, transport(url))
     const [letter] = received
     assert.ok(letter)
@@ -112,7 +112,7 @@ describe('the outbox of mail', () => {
   test('refuses a mail that could add a header or a recipient, or break the row', async (t) => {
     const { app, query } = await open(t)
     for (const [what, change] of injected) {
-      const sent = send(app.global, { ...mail, ...change })
+      const sent = send(app.directory, { ...mail, ...change })
       await assert.rejects(sent, { name: 'InvalidMailError' }, what)
     }
     assert.deepEqual(await query('select id from mails'), [])
@@ -155,7 +155,7 @@ describe('a mail server that fails', () => {
       onRcptTo: (_address, _session, done) =>
         done(Object.assign(new Error('no such mailbox \u0007here'), { responseCode: 550 })),
     })
-    await send(app.global, mail)
+    await send(app.directory, mail)
     for (const [at, seconds] of [60, 300, 1_800, 7_200, null].entries()) {
       assert.equal(await sendDue(worker, transport(url)), 1)
       assert.equal(await sendDue(worker, transport(url)), 0, 'it waits')
@@ -185,7 +185,7 @@ describe('a mail server that fails', () => {
     test(`costs one attempt within the deadline when it ${what}`, async (t) => {
       const { app, worker, query } = await open(t)
       const url = await startBadSmtp(t, speak)
-      await send(app.global, mail)
+      await send(app.directory, mail)
       const started = performance.now()
       assert.equal(await sendDue(worker, transport(url, 400)), 1)
       // Without a deadline it would never return.
@@ -199,7 +199,7 @@ describe('a mail server that fails', () => {
 
   test('or cannot be reached costs one attempt', async (t) => {
     const { app, worker, query } = await open(t)
-    await send(app.global, mail)
+    await send(app.directory, mail)
     await sendDue(worker, transport('smtp://127.0.0.1:1'))
     const [row] = await query(waits)
     assert.match(row.last_error, /ECONNREFUSED/)
@@ -210,7 +210,7 @@ describe('several workers', () => {
   test('send each mail once between them', async (t) => {
     const { app, test, query } = await open(t)
     const { url, received } = await startSmtp(t)
-    await app.global.transaction('many', async (tx) => {
+    await app.directory.transaction('many', async (tx) => {
       for (let i = 0; i < 40; i++) await send(tx, { ...mail, to: `reader${i}@example.com` })
     })
     await Promise.all(Array.from({ length: 4 }, () => drain(test, url)))
@@ -226,7 +226,7 @@ describe('several workers', () => {
   test('take over from one that died, without counting an attempt', async (t) => {
     const { app, worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
-    await send(app.global, mail)
+    await send(app.directory, mail)
     await query(`update mails set lease_until = now() + interval '30 s',
                                   lease_token = gen_random_uuid()`)
     assert.equal(await sendDue(worker, transport(url)), 0, 'the lease still holds')
@@ -238,7 +238,7 @@ describe('several workers', () => {
 
   test('cannot write the result of a lease they have lost', async (t) => {
     const { app, worker, query } = await open(t)
-    await send(app.global, mail)
+    await send(app.directory, mail)
     const slow = {
       async deliver() {
         await query('update mails set lease_token = gen_random_uuid()')
@@ -255,7 +255,7 @@ describe('several workers', () => {
   test('claim no mail once they are told to stop', async (t) => {
     const { app, worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
-    await send(app.global, mail)
+    await send(app.directory, mail)
     assert.equal(await sendDue(worker, transport(url), AbortSignal.abort()), 0)
     assert.equal(received.length, 0)
     assert.equal((await query(waits))[0].lease_token, null)
@@ -263,7 +263,7 @@ describe('several workers', () => {
 
   test('hold no database connection while a mail is being sent', async (t) => {
     const { app, worker } = await open(t)
-    await send(app.global, mail)
+    await send(app.directory, mail)
     let busy = -1
     await sendDue(worker, {
       async deliver() {

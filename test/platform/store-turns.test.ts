@@ -141,10 +141,10 @@ test('the turns of a table of work go round, and name each store once', async ()
   const rounds = [[], [], []] as string[][]
   for (const round of rounds) {
     for (let step = 0; step < 3; step++) {
-      for (const store of await turns.next(worker.global, 10)) round.push(store.tenant_ref)
+      for (const store of await turns.next(worker.due, 10)) round.push(store.tenant_ref)
     }
     assert.deepEqual(round.toSorted(), refs.slice(0, 25).toSorted())
   }
   await query('truncate chores')
-  assert.deepEqual(await turns.next(worker.global, 10), [])
+  assert.deepEqual(await turns.next(worker.due, 10), [])
 })

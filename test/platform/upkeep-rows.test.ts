@@ -123,7 +123,7 @@ const OTHERS: readonly Upkeep[] = [
     seed: (rows) =>
       `insert into limit_counters (bucket, window_start, hits)
        select bucket, at, 1 from (${rows('n::text as bucket, at')}) as r`,
-    run: (worker) => deleteOldCounters(worker.global),
+    run: (worker) => deleteOldCounters(worker.directory),
     limit: 1_000,
   },
 ]
@@ -166,7 +166,7 @@ describe('the upkeep reads the rows of a store once, and no others', () => {
     for (let rows = 1; rows > 0; done += rows) rows = await run(worker)
     assert.equal(done, STORES * ROWS)
     // Otherwise a connection tells within seconds what it has read.
-    await worker.global.many(Type.Object({}), sql`select pg_stat_force_next_flush()::text`)
+    await worker.due.many(Type.Object({}), sql`select pg_stat_force_next_flush()::text`)
     await until('the rows are counted', async () => (await readSoFar()).written >= done)
     const { read } = await readSoFar()
     const times = (read - before.read) / done

@@ -11,7 +11,7 @@ const BATCH = 500
 
 /** Takes one step, as fd_worker: approves commissions whose delay is over. Returns how many. */
 export async function approveDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.approvalTurns.next(database.global, STORES_MAX)
+  const stores = await queries.approvalTurns.next(database.due, STORES_MAX)
   return forEachStore(stores, (tenant) => queries.approveDue(database.tenant(tenant), BATCH), {
     signal,
   })

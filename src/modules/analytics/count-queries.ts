@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { microsecondsOf } from '../../db/list.ts'
 import { join, machineTime, Sql, sql } from '../../db/sql.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
@@ -460,7 +460,7 @@ export const markFacts = (tx: Tx, generation: number, order_id: string, is_test:
      where tenant_ref = ${tx.tenant} and generation = ${generation} and order_id = ${order_id}`)
 
 /** The stores that are counted, as fd_operator. */
-export const listStores = (operator: GlobalDb) =>
+export const listStores = (operator: AllStores) =>
   operator.many(
     StoreWithWork,
     sql`

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Runner, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
@@ -298,7 +298,11 @@ export const listInvoices = (db: Db, status: InvoiceStatus | undefined, page: Pa
   )
 
 /** Lists the invoices of every store, with the operator's login. */
-export const listAllInvoices = (operator: Runner, status: InvoiceStatus | undefined, page: Page) =>
+export const listAllInvoices = (
+  operator: AllStores,
+  status: InvoiceStatus | undefined,
+  page: Page,
+) =>
   readList(
     operator,
     {

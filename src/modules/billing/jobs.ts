@@ -52,8 +52,8 @@ export const remindDue = (database: Database, signal?: AbortSignal): Promise<num
   runDue(database, reminderQueue, { name: 'billing: remind', step: remind, signal })
 
 /** Takes one step of the loop, as fd_worker: deletes the rows of processes that no longer count calls. */
-export const deleteIdleWriters = ({ global }: Database): Promise<number> =>
-  apiCalls.deleteIdleWriters(global)
+export const deleteIdleWriters = ({ directory }: Database): Promise<number> =>
+  apiCalls.deleteIdleWriters(directory)
 
 /**
  * Takes one step of a store: counts what is new, then writes its draft or its invoice. Returns 0 where the

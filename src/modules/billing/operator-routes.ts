@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Database } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database } from '../../db/database.ts'
 import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
@@ -26,7 +25,7 @@ import * as billing from './service.ts'
 import * as settle from './settle.ts'
 
 export interface OperatorDeps {
-  operator: Runner
+  operator: AllStores
   database: Database
   /** Keys the fingerprints of requests. */
   idempotencyKey: Buffer
@@ -75,7 +74,7 @@ const issuerRoutes =
           response: { 200: Type.Object({ issuer: ref(Issuer) }) },
         },
       },
-      ({ body }) => plans.setIssuer(database.global, body),
+      ({ body }) => plans.setIssuer(database.directory, body),
     )
 
     app.get(
@@ -128,7 +127,7 @@ const planRoutes =
         },
       },
       async ({ actor, body }, reply) =>
-        reply.code(201).send(await plans.addPlan(database.global, actor, body)),
+        reply.code(201).send(await plans.addPlan(database.directory, actor, body)),
     )
 
     app.put(

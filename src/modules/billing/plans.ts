@@ -1,5 +1,5 @@
 import { mapViolations } from '../../db/constraints.ts'
-import type { GlobalDb, TenantDb } from '../../db/database.ts'
+import type { AllStores, Directory, TenantDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, readEach, readParts, requireRules } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -32,7 +32,7 @@ import { requireIssuer } from './settle.ts'
 const MEDIA_PER_MIN = 1_048_576
 
 /** Adds a plan, or the next version of one. Stores keep the version that they have. */
-export async function addPlan(db: GlobalDb, actor: audit.Actor, plan: NewPlan) {
+export async function addPlan(db: Directory, actor: audit.Actor, plan: NewPlan) {
   const { meters } = readParts({
     currency: () => stores.checkCurrency(plan.currency),
     meters: () => readMeters(plan.meters),
@@ -77,7 +77,7 @@ function checkTiers(meter: Meter, { included, tiers }: MeterPrice): void {
   })
 }
 
-export async function listPlans(operator: Runner, page: Page) {
+export async function listPlans(operator: AllStores, page: Page) {
   const { rows, shown } = await queries.listPlans(operator, page)
   return { plans: rows, ...shown }
 }
@@ -133,7 +133,7 @@ const DEFAULT_ISSUER: Omit<Issuer, 'name' | 'lines' | 'updated_at'> = {
 export const findIssuer = async (db: Runner) => ({ issuer: await queries.findIssuer(db, ISSUER) })
 
 /** Sets who sends the invoices. Members that are absent stay as they are. Issued invoices do not change. */
-export function setIssuer(db: GlobalDb, change: IssuerChange): Promise<{ issuer: Issuer }> {
+export function setIssuer(db: Directory, change: IssuerChange): Promise<{ issuer: Issuer }> {
   return db.transaction('billing: set issuer', async (tx) => {
     const before = (await queries.findIssuer(tx, ISSUER)) ?? DEFAULT_ISSUER
     const issuer = { ...before, ...change }

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -121,7 +121,7 @@ export const listPublicPlans = (db: Runner, limit: number) =>
      limit ${limit}`,
   )
 
-export const listPlans = (operator: Runner, page: Page) =>
+export const listPlans = (operator: AllStores, page: Page) =>
   readList(
     operator,
     {

@@ -1,5 +1,4 @@
-import type { Db } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -84,7 +83,7 @@ export async function listInvoices(db: Db, status: InvoiceStatus | undefined, pa
 
 /** The invoices of all stores, by the operator's login. */
 export async function listAllInvoices(
-  operator: Runner,
+  operator: AllStores,
   status: InvoiceStatus | undefined,
   page: Page,
 ) {

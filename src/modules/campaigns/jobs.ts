@@ -20,7 +20,7 @@ const BATCH = 20
 
 /** Takes one step, as fd_worker: starts and ends campaigns at their times. Returns how many. */
 export async function moveDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.dueTurns.next(database.global, STORES_MAX)
+  const stores = await queries.dueTurns.next(database.due, STORES_MAX)
   return forEachStore(stores, (tenant) => moveSome(database.tenant(tenant), signal), { signal })
 }
 

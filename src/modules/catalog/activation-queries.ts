@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Tx } from '../../db/database.ts'
+import type { AllStores, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Runner, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { ActivationRequest, StoreActivationRequest } from './activation-schema.ts'
@@ -47,7 +47,7 @@ export const closeOpenRequest = (tx: Tx, productId: string, { status, decision_n
 
 /** Lists the requests of every store, newest first, with the operator's login. */
 export const listAllRequests = (
-  operator: Runner,
+  operator: AllStores,
   status: ActivationRequest['status'] | undefined,
   page: Page,
 ) =>
@@ -68,7 +68,7 @@ export const listAllRequests = (
   )
 
 /** Finds the store and the product of a request, which an operator names by its id alone. */
-export const findPlaceOfRequest = (operator: Runner, id: string) =>
+export const findPlaceOfRequest = (operator: AllStores, id: string) =>
   operator.maybe(
     Type.Object({ tenant_ref: Type.String(), product_id: Id }),
     sql`select tenant_ref, product_id from activation_requests where id = ${id}`,

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Database } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database } from '../../db/database.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
@@ -56,7 +55,7 @@ export const merchantRoutes: Routes = async (app) => {
 }
 
 interface OperatorDeps {
-  operator: Runner
+  operator: AllStores
   database: Database
   assetBase(): AssetBase
 }

@@ -1,6 +1,5 @@
 import { mapViolations } from '../../db/constraints.ts'
-import type { Database, TenantDb, Tx } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -85,7 +84,7 @@ export function request(
 }
 
 export async function listAllRequests(
-  operator: Runner,
+  operator: AllStores,
   status: ActivationRequest['status'] | undefined,
   page: Page,
 ) {
@@ -95,7 +94,7 @@ export async function listAllRequests(
 
 /** Decides a request. An approval activates the product in the same transaction. */
 export async function decide(
-  { operator, database }: { operator: Runner; database: Database },
+  { operator, database }: { operator: AllStores; database: Database },
   actor: audit.Actor,
   id: string,
   decision: Decision,

@@ -120,7 +120,7 @@ async function expireAll(
 ): Promise<number> {
   if (signal?.aborted) return 0
   const { database } = deps
-  const stores = await turns.next(database.global, EXPIRED_AT_ONCE)
+  const stores = await turns.next(database.due, EXPIRED_AT_ONCE)
   const perStore = Math.ceil(EXPIRED_AT_ONCE / Math.max(1, stores.length))
   const listed = stores.map(({ tenant_ref }) => list(database.tenant(tenant_ref), perStore))
   const expired = (await Promise.all(listed)).flat()

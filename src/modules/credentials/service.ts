@@ -105,7 +105,7 @@ export async function issueInitial(
   owner: Owner,
   { tenant_ref, label }: InitialCredential,
 ) {
-  const owned = await identity.requireOwnedStore(database.global, owner, tenant_ref)
+  const owned = await identity.requireOwnedStore(database.directory, owner, tenant_ref)
   const db = database.tenantForOwnWork(owned.tenant_ref)
   return db.transaction('credentials: issue initial', async (tx) => {
     await identity.lockSession(tx, owner)
@@ -201,7 +201,7 @@ export async function revokeAsOwner(
   owner: Owner,
   id: string,
 ) {
-  for (const { tenant_ref } of await identity.listOwnedStores(database.global, owner)) {
+  for (const { tenant_ref } of await identity.listOwnedStores(database.directory, owner)) {
     const db = database.tenantForOwnWork(tenant_ref)
     if (isUuid(id) && (await queries.findCredential(db, id)) !== null) return revoke(db, actor, id)
   }

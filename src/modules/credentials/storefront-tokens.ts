@@ -84,7 +84,7 @@ const OWN: CachedResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
  */
 export function openTokenCheck({ database, cache }: { database: Database; cache: LiveCache }) {
   const ownerOf = async (hash: Buffer, tenant: string): Promise<TokenOwner> => {
-    const found = await queries.findTenant(database.global, hash)
+    const found = await queries.findTenant(database.directory, hash)
     if (found === null) return 'none'
     return found.tenant_ref === tenant ? 'own' : 'other'
   }

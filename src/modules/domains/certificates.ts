@@ -15,7 +15,7 @@ import { recordChange } from './verification.ts'
  * Whether a certificate for the hostname may be got: its owner has proved it. The status of the store plays no part.
  */
 export async function mayHaveCertificate(database: Database, hostname: string): Promise<boolean> {
-  const holder = await queries.findHolder(database.global, hostname)
+  const holder = await queries.findHolder(database.directory, hostname)
   if (holder === null || holder.status === 'removed') return false
   if (holder.status === 'verified') {
     await advance(database.tenant(holder.tenant_ref), hostname, 'provisioning')
@@ -29,7 +29,7 @@ export async function mayHaveCertificate(database: Database, hostname: string): 
  */
 export async function findServedTenant(database: Database, text: string): Promise<string | null> {
   const hostname = canonicalHostname(text)
-  const holder = hostname === null ? null : await queries.findHolder(database.global, hostname)
+  const holder = hostname === null ? null : await queries.findHolder(database.directory, hostname)
   if (hostname === null || holder === null) return null
   if (holder.status === 'active') return holder.tenant_ref
   if (holder.status !== 'provisioning') return null

@@ -22,7 +22,7 @@ export const operatorRoutes =
           response: { 200: LimitList },
         },
       },
-      async () => ({ limits: await limits.list(database.global) }),
+      async () => ({ limits: await limits.list(database.directory) }),
     )
 
     app.put(
@@ -38,7 +38,7 @@ export const operatorRoutes =
           response: { 200: LimitList },
         },
       },
-      async ({ body }) => ({ limits: await limits.setOfTier(database.global, body) }),
+      async ({ body }) => ({ limits: await limits.setOfTier(database.directory, body) }),
     )
 
     app.get(

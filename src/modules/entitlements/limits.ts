@@ -1,4 +1,4 @@
-import type { Db, GlobalDb, TenantDb } from '../../db/database.ts'
+import type { Db, Directory, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import * as audit from '../../platform/audit.ts'
 import * as queries from './limit-queries.ts'
@@ -49,10 +49,10 @@ export function setOfStore(db: TenantDb, actor: audit.Actor, change: LimitChange
   })
 }
 
-export const list = (db: GlobalDb) => queries.listLimits(db)
+export const list = (db: Directory) => queries.listLimits(db)
 
 /** Sets the limits of all stores, or of the stores of a tier. Null: the tier has none of its own. */
-export async function setOfTier(db: GlobalDb, { tier, limits }: TierLimits) {
+export async function setOfTier(db: Directory, { tier, limits }: TierLimits) {
   const changes = changesOf(limits)
   const missing = changes.find(({ max }) => max === null && tier === undefined)
   if (missing !== undefined) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Db } from '../../db/database.ts'
+import type { AllStores, Db } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Runner, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import {
@@ -175,7 +175,7 @@ export const withdrawRequest = (db: Db, id: string) =>
 
 /** Lists the requests of every store, with the operator's login. */
 export const listAllRequests = (
-  operator: Runner,
+  operator: AllStores,
   status: EntitlementRequest['status'] | undefined,
   page: Page,
 ) =>
@@ -192,7 +192,7 @@ export const listAllRequests = (
   )
 
 /** Finds the store of a request, which an operator names by its id alone. */
-export const findTenantOfRequest = (operator: Runner, id: string) =>
+export const findTenantOfRequest = (operator: AllStores, id: string) =>
   operator.maybe(
     Type.Object({ tenant_ref: Type.String() }),
     sql`select tenant_ref from entitlement_requests where id = ${id}`,

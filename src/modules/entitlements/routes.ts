@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Database } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database } from '../../db/database.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
@@ -161,7 +160,7 @@ const oneRequestRoutes: Routes = async (app) => {
 }
 
 interface OperatorDeps {
-  operator: Runner
+  operator: AllStores
   database: Database
 }
 

@@ -1,5 +1,5 @@
-import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
-import type { Runner, Sql } from '../../db/sql.ts'
+import type { AllStores, Database, Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Sql } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -179,7 +179,7 @@ export async function listRequests(db: Db, page: Page) {
 }
 
 export async function listAllRequests(
-  operator: Runner,
+  operator: AllStores,
   status: EntitlementRequest['status'] | undefined,
   page: Page,
 ) {
@@ -211,7 +211,7 @@ export function withdraw(db: TenantDb, actor: audit.Actor, id: string) {
 
 /** Decides a request. An approval switches the add-on on in the same transaction. */
 export async function decide(
-  { operator, database }: { operator: Runner; database: Database },
+  { operator, database }: { operator: AllStores; database: Database },
   actor: audit.Actor,
   id: string,
   decision: Decision,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -196,7 +196,7 @@ export const listDecisions = (db: Db, filters: DecisionFilters, page: Page) =>
   )
 
 /** Stores with hits that are not added to their bans yet. */
-export const listStoresWithHits = (worker: GlobalDb) => listStoresIn(worker, sql`fraud_ban_hits`)
+export const listStoresWithHits = (worker: DueLists) => listStoresIn(worker, sql`fraud_ban_hits`)
 
 /** Adds at most `limit` hits to the counts of their bans. */
 export const addHitsToBans = (db: Db, limit: number) =>

@@ -15,7 +15,7 @@ const BATCH = 20
  * Returns the number of parcels.
  */
 export async function deliverParcels(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.deliveryTurns.next(database.global, STORES_MAX)
+  const stores = await queries.deliveryTurns.next(database.due, STORES_MAX)
   return forEachStore(stores, (tenant) => deliverSome(database.tenant(tenant), signal), { signal })
 }
 

@@ -44,7 +44,7 @@ export function createAccountCache({
 
   /** Reads an account from the database, and caches it. */
   async function load(name: AccountName): Promise<DecryptedAccount | null> {
-    const found = await queries.findByName(database.global, name)
+    const found = await queries.findByName(database.directory, name)
     known.delete(idOf(name))
     if (found === null) return null
     const { tenant_ref, scheme, signing_key } = found

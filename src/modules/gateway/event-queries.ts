@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Db } from '../../db/database.ts'
+import type { AllStores, Db } from '../../db/database.ts'
 import { type KeyColumn, readList } from '../../db/list.ts'
-import { type Runner, type Sql, sql } from '../../db/sql.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import {
   type AccountName,
@@ -60,7 +60,7 @@ const ACCOUNTS_MAX = 20
  * events. Returns null if the filters name no account or match too many.
  */
 async function partsOfAccounts(
-  operator: Runner,
+  operator: AllStores,
   { provider, account_ref }: EventFilters,
 ): Promise<Sql[] | null> {
   if (provider === undefined && account_ref === undefined) return null
@@ -103,7 +103,7 @@ const NEWEST_RECEIVED: readonly KeyColumn[] = [
 ]
 
 /** Lists events over all stores, newest first, with the operator's login. */
-export async function listEvents(operator: Runner, filters: EventFilters, page: Page) {
+export async function listEvents(operator: AllStores, filters: EventFilters, page: Page) {
   const { provider, account_ref, status } = filters
   const parts = await partsOfAccounts(operator, filters)
   return readList(
@@ -126,7 +126,11 @@ export async function listEvents(operator: Runner, filters: EventFilters, page: 
 }
 
 /** Reads an event with its headers and body. If the account has changed its store: the newest event. */
-export const readEvent = (operator: Runner, { provider, account_ref }: AccountName, id: string) =>
+export const readEvent = (
+  operator: AllStores,
+  { provider, account_ref }: AccountName,
+  id: string,
+) =>
   operator.maybe(
     Type.Object({
       ...GatewayEvent.properties,

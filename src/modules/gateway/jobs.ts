@@ -4,6 +4,6 @@ import * as queries from './queries.ts'
 
 /** Erases the bodies of events older than 30 days; their rows stay. Returns the number of events. */
 export async function eraseOldBodies(database: Database): Promise<number> {
-  const stores = await queries.listStoresWithOldBodies(database.global)
+  const stores = await queries.listStoresWithOldBodies(database.due)
   return forEachStore(stores, (tenant) => queries.eraseOldBodies(database.tenant(tenant)))
 }

@@ -1,4 +1,4 @@
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { AllStores, Db, DueLists, Tx } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
 import { type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -77,7 +77,7 @@ const matching = ({ provider, account_ref, tenant_ref }: AccountFilters): Sql[] 
 }
 
 /** Lists the accounts of all stores by name, with the operator's login. */
-export const listAccounts = (operator: Runner, filters: AccountFilters, page: Page) =>
+export const listAccounts = (operator: AllStores, filters: AccountFilters, page: Page) =>
   readList(
     operator,
     {
@@ -98,7 +98,7 @@ export const listAccounts = (operator: Runner, filters: AccountFilters, page: Pa
   )
 
 /** Finds an account of any store, with the operator's login. */
-export const findAccountOfAny = (operator: Runner, { provider, account_ref }: AccountName) =>
+export const findAccountOfAny = (operator: AllStores, { provider, account_ref }: AccountName) =>
   operator.maybe(
     GatewayAccount,
     sql`
@@ -144,7 +144,7 @@ const BODIES = {
 }
 
 /** Stores with bodies that are old enough to be erased, as fd_worker over all stores. */
-export const listStoresWithOldBodies = (worker: GlobalDb) => listStoresWithOld(worker, BODIES)
+export const listStoresWithOldBodies = (worker: DueLists) => listStoresWithOld(worker, BODIES)
 
 export const eraseOldBodies = (db: Db) =>
   db.run(sql`

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
@@ -107,7 +107,7 @@ export const publicRoutes =
   }
 
 export const operatorRoutes =
-  ({ operator, ...deps }: gateway.GatewayDeps & { operator: Runner }): Routes =>
+  ({ operator, ...deps }: gateway.GatewayDeps & { operator: AllStores }): Routes =>
   async (app) => {
     app.put(
       PATH,
@@ -150,7 +150,7 @@ export const operatorRoutes =
     addEventRoutes(app, operator)
   }
 
-function addAccountReads(app: App, operator: Runner): void {
+function addAccountReads(app: App, operator: AllStores): void {
   app.get(
     '/v1/gateway',
     {
@@ -190,7 +190,7 @@ function addAccountReads(app: App, operator: Runner): void {
 }
 
 /** Adds the routes that show an operator what providers have sent, and how it was handled. */
-function addEventRoutes(app: App, operator: Runner): void {
+function addEventRoutes(app: App, operator: AllStores): void {
   app.get(
     '/v1/gateway/events',
     {

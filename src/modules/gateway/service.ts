@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { mapViolations } from '../../db/constraints.ts'
-import type { Database, Db } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database, Db } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -87,7 +86,7 @@ export async function removeAccount(
   actor: audit.Actor,
   name: AccountName,
 ): Promise<GatewayAccount> {
-  const found = await queries.findByName(database.global, name)
+  const found = await queries.findByName(database.directory, name)
   if (found === null) throw unknownProvider()
   const db = database.tenantForOwnWork(found.tenant_ref)
   const account = await db.transaction('gateway: remove account', async (tx) => {
@@ -104,12 +103,16 @@ export async function removeAccount(
   return account
 }
 
-export async function listAccounts(operator: Runner, filters: queries.AccountFilters, page: Page) {
+export async function listAccounts(
+  operator: AllStores,
+  filters: queries.AccountFilters,
+  page: Page,
+) {
   const { rows, shown } = await queries.listAccounts(operator, filters, page)
   return { accounts: rows, ...shown }
 }
 
-export async function getAccount(operator: Runner, name: AccountName): Promise<GatewayAccount> {
+export async function getAccount(operator: AllStores, name: AccountName): Promise<GatewayAccount> {
   const account = await queries.findAccountOfAny(operator, name)
   if (account === null) throw unknownProvider()
   return account
@@ -199,14 +202,14 @@ export async function readEventBody(
 /** Stores the outcome of an event. */
 export const recordOutcome = events.writeOutcome
 
-export async function listEvents(operator: Runner, filters: events.EventFilters, page: Page) {
+export async function listEvents(operator: AllStores, filters: events.EventFilters, page: Page) {
   const { rows, shown } = await events.listEvents(operator, filters, page)
   return { events: rows, ...shown }
 }
 
 /** Gets an event with its body: as text if it is UTF-8, in base64 otherwise. */
 export async function getEvent(
-  operator: Runner,
+  operator: AllStores,
   name: AccountName,
   id: string,
 ): Promise<GatewayEventDetail> {

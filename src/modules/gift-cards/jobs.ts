@@ -15,7 +15,7 @@ const BATCH = 20
 
 /** One step of the expiry loop, as fd_worker. Returns the number of expired cards. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.expiryTurns.next(database.global, STORES_MAX)
+  const stores = await queries.expiryTurns.next(database.due, STORES_MAX)
   return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 
@@ -45,6 +45,6 @@ export const dueExpiry: DueWork = {
  * Returns the number of codes.
  */
 export async function eraseOldCodes(database: Database): Promise<number> {
-  const stores = await queries.listStoresWithOldCodes(database.global)
+  const stores = await queries.listStoresWithOldCodes(database.due)
   return forEachStore(stores, (tenant) => queries.eraseOldCodes(database.tenant(tenant), CODES_MAX))
 }

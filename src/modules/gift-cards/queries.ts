@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -216,7 +216,7 @@ const CODES = {
   before: sql`fd_now()`,
 }
 
-export const listStoresWithOldCodes = (worker: GlobalDb) => listStoresWithOld(worker, CODES)
+export const listStoresWithOldCodes = (worker: DueLists) => listStoresWithOld(worker, CODES)
 
 /** Erases at most `limit` codes. Locked cards are left for later, so that no payment waits. */
 export const eraseOldCodes = (db: Db, limit: number) =>

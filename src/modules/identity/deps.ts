@@ -1,10 +1,10 @@
-import type { GlobalDb } from '../../db/database.ts'
+import type { Directory } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { ExternalCheck } from './external-tokens.ts'
 
 export interface Identity {
-  db: GlobalDb
+  db: Directory
   clock: Clock
   /** Signs the tokens that verify an e-mail address. */
   verificationKey: Buffer

@@ -52,7 +52,7 @@ export function createRecount({ database, logger, days }: RecountDeps) {
     if (signal?.aborted) return 0
     if (machineNow() - planned >= PLAN_EVERY_MS) {
       const plan = (tenant: string) => queries.planRecount(database.tenant(tenant))
-      await forEachStore(await queries.listUnplanned(database.global), plan)
+      await forEachStore(await queries.listUnplanned(database.due), plan)
       planned = machineNow()
     }
     const due = await queries.recountQueue.claimFairly(database, { slots: SLOTS, perTenant: 1 })

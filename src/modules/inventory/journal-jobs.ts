@@ -14,7 +14,7 @@ const STORES_AT_ONCE = 2
 
 /** One step of the loop, as fd_worker: posts the costs of goods to the ledgers. The stores take turns. */
 export async function postStockJournals(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await unpostedTurns.next(database.global, STORES_MAX)
+  const stores = await unpostedTurns.next(database.due, STORES_MAX)
   const post = (tenant: string) =>
     database.tenant(tenant).transaction('inventory: post journals', (tx) => postEntries(tx, BATCH))
   return forEachStore(stores, post, { signal, concurrency: STORES_AT_ONCE })

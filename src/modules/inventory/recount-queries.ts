@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db, GlobalDb } from '../../db/database.ts'
+import type { Db, DueLists } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
 import { machineTime, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -28,7 +28,7 @@ export const recountQueue = defineQueue({
  * Lists the stores that have stock and no row in the queue, as fd_worker. It steps from one store to the next by
  * the index, past all levels of each.
  */
-export const listUnplanned = (worker: GlobalDb) =>
+export const listUnplanned = (worker: DueLists) =>
   worker.many(
     StoreWithWork,
     sql`

@@ -29,7 +29,7 @@ export async function chainNewJournals(
   database: Database,
   { signal, onLinks, onNumbered }: ChainOptions = {},
 ): Promise<number> {
-  const stores = await queries.unchainedTurns.next(database.global, STORES_MAX)
+  const stores = await queries.unchainedTurns.next(database.due, STORES_MAX)
   const chain = async (tenant: string) => {
     const beganMs = performance.now()
     const numbered = await chainBatch(database.tenant(tenant), onLinks)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { AllStores, Db, DueLists, Tx } from '../../db/database.ts'
 import { machineTime, sql } from '../../db/sql.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
@@ -67,7 +67,7 @@ export const replace = (tx: Tx, verified: Verified) =>
      where tenant_ref = ${tx.tenant}`)
 
 /** Lists the stores that have a ledger, as fd_operator. */
-export const listStoresWithLinks = (operator: GlobalDb) =>
+export const listStoresWithLinks = (operator: AllStores) =>
   operator.many(
     StoreWithWork,
     sql`
@@ -107,7 +107,7 @@ export const readJournals = (db: Db, after: string | null, limit: number) =>
   )
 
 /** Counts the stores whose ledger has a fault, as any role that sees all stores. */
-export const countFaulty = async (all: GlobalDb): Promise<number> =>
+export const countFaulty = async (all: DueLists): Promise<number> =>
   (
     await all.one(
       Type.Object({ count: Type.Integer() }),
@@ -120,7 +120,7 @@ export const countFaulty = async (all: GlobalDb): Promise<number> =>
  * links and no row, `late` ones that no worker has looked at although they are due, and `postponed` ones that are
  * due later than the loop ever plans.
  */
-export const summarize = (operator: GlobalDb, lateSeconds: number, periodDays: number) =>
+export const summarize = (operator: AllStores, lateSeconds: number, periodDays: number) =>
   operator.one(
     Type.Object({
       stores: Type.Integer(),

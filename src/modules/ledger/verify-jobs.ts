@@ -72,7 +72,7 @@ export function createVerification(deps: VerificationDeps) {
       })
     // The signal does not end it: a claimed store would be due again only after its lease.
     const verified = await forEachDue(due, work, { concurrency: STORES_AT_ONCE })
-    onStep?.({ verified, faulty: await queries.countFaulty(database.global) })
+    onStep?.({ verified, faulty: await queries.countFaulty(database.due) })
     return due.length
   }
 }

@@ -8,7 +8,7 @@ const ROWS_MAX = 1_000
 
 /** One step, as fd_worker: deletes requests that their readers did not confirm in time. Returns how many. */
 export async function deleteUnconfirmed(database: Database): Promise<number> {
-  const stores = await queries.listStoresWithUnconfirmed(database.global)
+  const stores = await queries.listStoresWithUnconfirmed(database.due)
   return forEachStore(stores, (tenant) =>
     queries.deleteUnconfirmed(database.tenant(tenant), ROWS_MAX),
   )

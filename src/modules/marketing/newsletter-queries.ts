@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -114,7 +114,7 @@ const UNCONFIRMED = {
   before: sql`fd_now() - interval '30 days'`,
 }
 
-export const listStoresWithUnconfirmed = (worker: GlobalDb) =>
+export const listStoresWithUnconfirmed = (worker: DueLists) =>
   listStoresWithOld(worker, UNCONFIRMED)
 
 /** A query of the time from which on the oldest request is deleted. */

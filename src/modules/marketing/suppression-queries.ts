@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Runner, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -167,7 +167,7 @@ export const removeGlobally = (db: Runner, email_hash: Buffer) =>
   db.run(sql`delete from global_mail_suppressions where email_hash = ${email_hash}`)
 
 /** Lists the suppressions of all stores, newest first, as fd_operator. */
-export const listGlobal = (operator: Runner, page: Page) =>
+export const listGlobal = (operator: AllStores, page: Page) =>
   readList(
     operator,
     {

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Database } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Limited } from '../../http/guards.ts'
@@ -148,7 +147,7 @@ function addFeedback(app: App, { database, feedbackKey, limited }: FeedbackDeps)
 }
 
 export const operatorRoutes =
-  ({ database, operator }: { database: Database; operator: Runner }): Routes =>
+  ({ database, operator }: { database: Database; operator: AllStores }): Routes =>
   async (app) => {
     app.get(
       '/v1/mail/suppressions',

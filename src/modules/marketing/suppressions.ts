@@ -1,4 +1,4 @@
-import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
+import type { AllStores, Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { emailDomain, foldEmail } from '../../kernel/email.ts'
@@ -122,7 +122,7 @@ async function receiveOne(database: Database, event: FeedbackEvent): Promise<boo
   }
   const { kind, ...told } = describe(event)
   if (kind === 'soft_bounce') return false
-  return suppressGlobally(database.global, { ...told, reason: kind })
+  return suppressGlobally(database.directory, { ...told, reason: kind })
 }
 
 /** The feedback on a mail of a store, without the store. */
@@ -171,13 +171,16 @@ const suppressGlobally = (
     detail,
   })
 
-export async function listGlobal(operator: Runner, page: Page) {
+export async function listGlobal(operator: AllStores, page: Page) {
   const { rows, shown } = await queries.listGlobal(operator, page)
   return { suppressions: rows, ...shown }
 }
 
 /** Lifts a suppression of all stores, for the operator. Those of single stores stay. */
 export async function liftGlobal(database: Database, email: string): Promise<void> {
-  const removed = await queries.removeGlobally(database.global, hashAddress(requireFolded(email)))
+  const removed = await queries.removeGlobally(
+    database.directory,
+    hashAddress(requireFolded(email)),
+  )
   if (removed === 0) throw new ApiError('suppression_not_found')
 }

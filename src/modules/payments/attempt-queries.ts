@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
+import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
@@ -221,7 +221,7 @@ export const listUnsettled = (db: Db, page: Page) =>
   )
 
 /** Lists the unsettled attempts of all stores, with the rights of the operator. */
-export const listAllUnsettled = (operator: Runner, page: Page) =>
+export const listAllUnsettled = (operator: AllStores, page: Page) =>
   readList(
     operator,
     {

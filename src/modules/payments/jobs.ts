@@ -59,7 +59,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 async function planDays(database: Database, last: string, signal?: AbortSignal): Promise<void> {
   const days = { last, count: DAYS_BACK, countUnpaid: DAYS_BACK_UNPAID }
   await forEachDue(
-    await queries.listUnplanned(database.global, days),
+    await queries.listUnplanned(database.due, days),
     (store) => queries.planDays(database.tenant(store.tenant_ref), store.days),
     { signal, concurrency: SLOTS },
   )

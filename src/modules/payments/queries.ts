@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -107,7 +107,7 @@ export interface DaysToPlan {
 }
 
 /** Lists the stores with days to compare that are not planned yet. It reads over all stores, as fd_worker. */
-export const listUnplanned = (worker: GlobalDb, { last, count, countUnpaid }: DaysToPlan) =>
+export const listUnplanned = (worker: DueLists, { last, count, countUnpaid }: DaysToPlan) =>
   worker.many(
     Type.Object({ tenant_ref: Type.String(), days: Type.Array(Type.String()) }),
     sql`

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores } from '../../db/database.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
@@ -134,7 +134,7 @@ export const storefrontRoutes =
   }
 
 export const operatorRoutes =
-  (deps: payments.PaymentDeps, operator: Runner): Routes =>
+  (deps: payments.PaymentDeps, operator: AllStores): Routes =>
   async (app) => {
     app.get(
       '/v1/payments/unsettled',

@@ -1,5 +1,4 @@
-import type { Db, Tx } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as queries from './attempt-queries.ts'
 import { unknownResult } from './gateway.ts'
@@ -13,7 +12,7 @@ export async function listUnsettled(db: Db, page: Page) {
 }
 
 /** Lists the unsettled attempts of all stores, each with its store. */
-export async function listAllUnsettled(operator: Runner, page: Page) {
+export async function listAllUnsettled(operator: AllStores, page: Page) {
   const { rows, shown } = await queries.listAllUnsettled(operator, page)
   return { payments: rows, ...shown }
 }

@@ -184,6 +184,6 @@ const ROWS_MAX = 1_000
 
 /** One step, as fd_worker: deletes carts that were last seen a month ago. Returns how many. */
 export async function deleteOldCarts(database: Database): Promise<number> {
-  const stores = await queries.listStoresWithOldCarts(database.global)
+  const stores = await queries.listStoresWithOldCarts(database.due)
   return forEachStore(stores, (tenant) => queries.deleteOld(database.tenant(tenant), ROWS_MAX))
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -173,7 +173,7 @@ const OLD = {
   before: sql`fd_now() - interval '30 days'`,
 }
 
-export const listStoresWithOldCarts = (worker: GlobalDb) => listStoresWithOld(worker, OLD)
+export const listStoresWithOldCarts = (worker: DueLists) => listStoresWithOld(worker, OLD)
 
 export const deleteOld = (db: Db, limit: number) =>
   db.run(sql`delete from checkout_reminders where ${areOldest(db, OLD, limit)}`)

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
+import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
@@ -156,7 +156,7 @@ export const list = (db: Db, filters: MailFilters, page: Page) =>
   )
 
 /** Lists the mails of all stores. Only the operator's login can read them. */
-export const listOfAll = (operator: Runner, filters: MailFilters, page: Page) =>
+export const listOfAll = (operator: AllStores, filters: MailFilters, page: Page) =>
   readList(
     operator,
     {
@@ -175,7 +175,7 @@ const WithDetails = Type.Object({
 })
 
 /** Lists the newest mails of all stores, for the page of a development machine. */
-export const listNewest = (operator: Runner, limit: number) =>
+export const listNewest = (operator: AllStores, limit: number) =>
   operator.many(
     WithDetails,
     sql`
@@ -185,7 +185,7 @@ export const listNewest = (operator: Runner, limit: number) =>
      limit ${limit}`,
   )
 
-export const findForShow = (operator: Runner, id: string) =>
+export const findForShow = (operator: AllStores, id: string) =>
   operator.maybe(
     WithDetails,
     sql`

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores } from '../../db/database.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
@@ -169,7 +169,7 @@ export const merchantRoutes =
   }
 
 export const operatorRoutes =
-  (operator: Runner): Routes =>
+  (operator: AllStores): Routes =>
   async (app) => {
     app.get(
       '/v1/mails',

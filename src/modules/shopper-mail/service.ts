@@ -1,5 +1,4 @@
-import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -117,7 +116,7 @@ export async function list(db: Db, filters: queries.MailFilters, page: Page) {
 }
 
 /** Lists the mails of all stores, newest first, with most of each address left out. */
-export async function listOfAll(operator: Runner, filters: queries.MailFilters, page: Page) {
+export async function listOfAll(operator: AllStores, filters: queries.MailFilters, page: Page) {
   const { rows, shown } = await queries.listOfAll(operator, filters, page)
   return {
     mails: rows.map((mail) => ({ ...mail, recipient: maskAddress(mail.recipient) })),

@@ -12,7 +12,7 @@ const BATCH = 20
 
 /** Runs one step of the expiry loop, as fd_worker. Returns the number of accounts that were checked. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.expiryTurns.next(database.global, STORES_MAX)
+  const stores = await queries.expiryTurns.next(database.due, STORES_MAX)
   return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
-import { type Runner, type Sql, sql } from '../../db/sql.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
 
@@ -117,7 +117,7 @@ export interface StoreFilters {
 }
 
 /** Lists the stores, newest first, with the operator's login. */
-export async function listStores(operator: Runner, filters: StoreFilters, page: Page) {
+export async function listStores(operator: AllStores, filters: StoreFilters, page: Page) {
   const { rows, shown } = await readList(
     operator,
     {

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Database } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database } from '../../db/database.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
@@ -59,7 +58,7 @@ export const merchantRoutes: Routes = async (app) => {
 }
 
 export const operatorRoutes =
-  ({ database, operator }: { database: Database; operator: Runner }): Routes =>
+  ({ database, operator }: { database: Database; operator: AllStores }): Routes =>
   async (app) => {
     app.post(
       '/v1/stores',
@@ -149,7 +148,7 @@ const operatorChangeRoutes: Routes = async (app) => {
 }
 
 const operatorAuditRoutes =
-  (operator: Runner): Routes =>
+  (operator: AllStores): Routes =>
   async (app) => {
     app.get(
       '/v1/stores/:tenant/audit',

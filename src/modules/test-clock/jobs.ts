@@ -48,7 +48,7 @@ class WorkError extends Error {
  * killed one stopped. Returns the number of clocks.
  */
 export async function moveClocks(deps: MoverDeps, signal: AbortSignal): Promise<number> {
-  const stores = await queries.listMoving(deps.database.global, CLOCKS_MAX)
+  const stores = await queries.listMoving(deps.database.due, CLOCKS_MAX)
   const move = (tenant: string) => moveOne(deps, tenant, signal)
   return forEachStore(stores, move, { signal, concurrency: CLOCKS_AT_ONCE })
 }

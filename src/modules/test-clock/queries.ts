@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
 import { join, machineTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -69,7 +69,7 @@ export const movingClocks = defineQueue({
 export type ClaimedClock = Static<typeof MovingClock> & Lease
 
 /** Lists the stores whose clocks are being moved, those that have waited longest first. */
-export const listMoving = (worker: GlobalDb, limit: number) =>
+export const listMoving = (worker: DueLists, limit: number) =>
   worker.many(
     StoreWithWork,
     sql`

@@ -62,7 +62,7 @@ async function makeExport(database: Database, keys: PrivacyKeys, due: DueExport)
 
 /** Deletes expired exports. Returns the number of exports. */
 export async function deleteExpiredExports(database: Database): Promise<number> {
-  const stores = await queries.listStoresWithExpired(database.global)
+  const stores = await queries.listStoresWithExpired(database.due)
   return forEachStore(stores, (tenant) => queries.deleteExpired(database.tenant(tenant)))
 }
 
@@ -72,7 +72,7 @@ export async function resumeErasures(
   { customersKey }: Pick<PrivacyKeys, 'customersKey'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  const stores = await turns.next(database.global, STORES_PER_STEP)
+  const stores = await turns.next(database.due, STORES_PER_STEP)
   const resumeSome = async (tenant: string) => {
     const db = database.tenant(tenant)
     const taken = await claimDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })

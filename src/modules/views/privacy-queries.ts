@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { machineTime, sql } from '../../db/sql.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { StoreWithWork, withMovedClocks } from '../../platform/store-lists.ts'
@@ -59,7 +59,7 @@ export const postponeExport = (db: Db, lease: Lease, seconds: number) =>
         due_at = ${machineTime} + make_interval(secs => ${seconds})`,
   )
 
-export const listStoresWithExpired = async (worker: GlobalDb) =>
+export const listStoresWithExpired = async (worker: DueLists) =>
   withMovedClocks(
     worker,
     await worker.many(

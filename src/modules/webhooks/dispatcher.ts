@@ -200,7 +200,7 @@ async function requeueExpired(
   { database, logger }: DispatcherOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const expired = await queue.listStoresWithExpiredLanes(database.global)
+  const expired = await queue.listStoresWithExpiredLanes(database.due)
   const requeue = (tenant: string) => queue.endExpiredLanes(database.tenant(tenant))
   await forEachStore(expired, requeue, { signal }).catch((error: unknown) => {
     // An error in one store must not stop the deliveries of the others.

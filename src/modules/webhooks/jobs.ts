@@ -33,7 +33,7 @@ export async function numberNewEvents(
   database: Database,
   { signal, onFault, onNumbered = async () => {} }: NumberingOptions = {},
 ): Promise<number> {
-  const stores = await queries.unnumberedTurns.next(database.global, STORES_MAX)
+  const stores = await queries.unnumberedTurns.next(database.due, STORES_MAX)
   const numberEvents = (tenant: string) =>
     numberStore(database.tenant(tenant), onNumbered).catch((fault: unknown) => {
       if (onFault === undefined) throw fault
@@ -78,7 +78,7 @@ export async function eraseDeliveredEvents(
   database: Database,
   signal?: AbortSignal,
 ): Promise<number> {
-  const stores = await queries.listStoresToErase(database.global)
+  const stores = await queries.listStoresToErase(database.due)
   const erase = (tenant: string) =>
     database.tenant(tenant).transaction('webhooks: erase', async (tx) => {
       await lockContents(tx)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { jsonTime, sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
@@ -73,7 +73,7 @@ export const numberEvents = (tx: Tx, createdAt: string, events: readonly Numbere
 export const moveFeed = (tx: Tx, numberedTo: number) =>
   tx.run(sql`update webhook_feeds set sealed_to = ${numberedTo} where tenant_ref = ${tx.tenant}`)
 
-export const listStoresToErase = (worker: GlobalDb) =>
+export const listStoresToErase = (worker: DueLists) =>
   worker.many(
     StoreWithWork,
     sql`

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
+import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { type Found, NEWEST_KEY, readList } from '../../db/list.ts'
-import { join, machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
+import { join, machineTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import {
@@ -333,7 +333,7 @@ export const findNumberedTo = (db: Db) =>
   db.maybe(NumberedTo, sql`select sealed_to from webhook_feeds where tenant_ref = ${db.tenant}`)
 
 /** Finds the store of a delivery or subscription, with the operator's login. */
-export const findTenantOf = (operator: Runner, of: 'delivery' | 'subscription', id: string) =>
+export const findTenantOf = (operator: AllStores, of: 'delivery' | 'subscription', id: string) =>
   operator.maybe(
     Type.Object({ tenant_ref: Type.String() }),
     sql`

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb } from '../../db/database.ts'
+import type { Db, DueLists } from '../../db/database.ts'
 import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineStoreRotation } from '../../platform/leases.ts'
@@ -40,7 +40,7 @@ export const requeueUnsent = (db: Db) =>
        on conflict do nothing`)
 
 /** Stores with lanes whose lease has expired, because their worker stopped. */
-export const listStoresWithExpiredLanes = (worker: GlobalDb) =>
+export const listStoresWithExpiredLanes = (worker: DueLists) =>
   worker.many(
     StoreWithWork,
     sql`

@@ -1,5 +1,4 @@
-import type { Database, TenantDb } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { AllStores, Database, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
@@ -12,7 +11,7 @@ import { getDelivery } from './service.ts'
 export interface OperatorDeps {
   database: Database
   /** Reads the rows of all stores. */
-  operator: Runner
+  operator: AllStores
 }
 
 /** The topic that wakes the dispatcher when deliveries are due. */

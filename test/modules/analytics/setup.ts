@@ -26,7 +26,7 @@ export async function countAll({ runtime }: Pick<TestApp, 'runtime'>): Promise<v
   const { workerDatabase, operatorDatabase } = runtime
   while ((await chainNewJournals(workerDatabase, { onLinks: countAtOnce })) > 0);
   // A count that ended while journals were numbered has put them off for half a minute.
-  for (const { tenant_ref } of await analytics.listCounted(operatorDatabase.global)) {
+  for (const { tenant_ref } of await analytics.listCounted(operatorDatabase.allStores)) {
     await workerDatabase.tenant(tenant_ref).transaction('count at once', countAtOnce)
   }
   while ((await analytics.countNumbered(workerDatabase)) > 0);

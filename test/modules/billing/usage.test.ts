@@ -245,12 +245,12 @@ describe('API calls', () => {
       await app.shopAt('second', '2032-01-05T10:00:00Z'),
     ]
     const ids = [await newKey(first, 'a'), await newKey(second, 'b')].map(({ id }) => id)
-    const { global } = app.runtime.database
+    const { directory } = app.runtime.database
     let statements = 0
     const db = {
       one: (...args: Parameters<Runner['one']>) => {
         statements++
-        return global.one(...args)
+        return directory.one(...args)
       },
     } as unknown as Runner
     const calls = createApiCalls({ db, logger: { warn: () => {} } })
@@ -269,11 +269,11 @@ describe('API calls', () => {
   test('are never added twice when the answer of the database is lost', async () => {
     const shop = await app.shopAt('lost-answer', '2032-01-05T10:00:00Z')
     const { id } = await newKey(shop, 'lost')
-    const { global } = app.runtime.database
+    const { directory } = app.runtime.database
     let isLost = true
     const db = {
       one: async (...args: Parameters<Runner['one']>) => {
-        const answer = await global.one(...args)
+        const answer = await directory.one(...args)
         if (isLost) throw new Error('the connection was lost after the commit')
         return answer
       },
@@ -294,7 +294,7 @@ describe('API calls', () => {
   test('that a process had in memory when it was killed are not billed', async () => {
     const shop = await app.shopAt('killed', '2032-01-05T10:00:00Z')
     const { id } = await newKey(shop, 'killed')
-    const options = { db: app.runtime.database.global, logger: { warn: () => {} } }
+    const options = { db: app.runtime.database.directory, logger: { warn: () => {} } }
     const [killed, alive] = [createApiCalls(options), createApiCalls(options)]
     const call = { tenant: 'killed', credentialId: id, atMs: Date.parse('2032-01-05') }
     for (const _ of [1, 2]) killed.count(call)
@@ -308,7 +308,7 @@ describe('API calls', () => {
   test('are counted once each while processes add to them, and deleted with their month', async () => {
     const shop = await app.shopAt('busy', '2032-01-30T10:00:00Z')
     const { id } = await newKey(shop, 'busy')
-    const options = { db: app.runtime.database.global, logger: { warn: () => {} } }
+    const options = { db: app.runtime.database.directory, logger: { warn: () => {} } }
     const writers = Array.from({ length: 4 }, () => createApiCalls(options))
     const call = { tenant: 'busy', credentialId: id, atMs: Date.parse('2032-01-30') }
     for (let round = 0; round < 10; round++) {

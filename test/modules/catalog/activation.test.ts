@@ -32,7 +32,7 @@ const ask = async (id: string, body?: object) => {
 const decide = (id: string, body: unknown) => app.operator.put(`${REQUESTS}/${id}`, body)
 const productOf = async (id: string) => (await acme.get(`${PRODUCTS}/${id}`)).body.product
 const mailsAbout = async (note: string) => {
-  const mails = await listLatest(app.runtime.operatorDatabase.global, 100)
+  const mails = await listLatest(app.runtime.operatorDatabase.allStores, 100)
   return mails.filter(({ body }) => body.includes(note))
 }
 

@@ -119,7 +119,7 @@ describe('the search function', () => {
   test('raises without a tenant', async () => {
     const app = database.open('fd_app')
     const call = sql`select fd_search_products('lamp', null, null, null, 'newest', 20, 0)`
-    await assert.rejects(app.global.run(call), { code: 'FD001' })
+    await assert.rejects(app.directory.run(call), { code: 'FD001' })
   })
 })
 

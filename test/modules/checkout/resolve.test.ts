@@ -76,7 +76,7 @@ test('a payment that its gateway never answers', async (t) => {
       all.body.payments,
       body.payments.map((each: object) => ({ tenant_ref: 'acme', ...each })),
     )
-    const { unsettled } = await readQueueFacts(app.runtime.operatorDatabase.global)
+    const { unsettled } = await readQueueFacts(app.runtime.operatorDatabase.allStores)
     assert.equal(unsettled.count, body.payments.length, 'the metric counts what the list shows')
     return body.payments.find((each: { attempt_id: string }) => each.attempt_id === attempt)
   }

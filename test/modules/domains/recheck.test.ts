@@ -139,7 +139,7 @@ describe('an active hostname', () => {
       assert.deepEqual([status, last_error], ['active', errors[i]])
       assert.ok(lapsed_at)
     }
-    const find = () => domains.findTenantByHostname(app.runtime.database.global, hostname)
+    const find = () => domains.findTenantByHostname(app.runtime.database.directory, hostname)
     assert.equal(await find(), tenant)
     const [letter, ...more] = await mails(app, tenant)
     assert.deepEqual(more, [])

@@ -87,7 +87,7 @@ describe('a record that is found', () => {
   test('serves the store under every spelling of the hostname, and only while it is active', async () => {
     const { app, tenant, acme } = await openStore()
     const find = (hostname: string) =>
-      domains.findTenantByHostname(app.runtime.database.global, hostname)
+      domains.findTenantByHostname(app.runtime.database.directory, hostname)
     const domain = await claim(acme, 'bücher.example')
     assert.equal(await find('bücher.example'), null, 'a claim serves nothing')
     setRecord(app.dns, domain)
@@ -207,7 +207,7 @@ describe('one hostname and many stores', () => {
         ...Array(19).fill({ tenant_ref: 'lost', last_error: 'hostname_taken' }),
       ],
     )
-    const found = await domains.findTenantByHostname(app.runtime.database.global, hostname)
+    const found = await domains.findTenantByHostname(app.runtime.database.directory, hostname)
     assert.equal(found, `store-${winner}`)
   })
 

@@ -126,8 +126,8 @@ describe('a session', () => {
       `update owner_sessions set expires_at = now() - interval '1 second'
         where token_hash = (select min(token_hash::text)::bytea from owner_sessions)`,
     )
-    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.global), 1)
-    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.global), 0)
+    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.due), 1)
+    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.due), 0)
     assert.ok([200, 401].includes((await bearer.get(ME)).status))
   })
 

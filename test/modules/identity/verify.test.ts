@@ -211,7 +211,7 @@ describe('several sign-ups with one unverified address', () => {
     await two.post(VERIFY, { token: letters[1] })
     await app.anyone.post('/v1/identity/signup', { ...first, email: `other@${domain}` })
     await superuser.query(`update owners set created_at = now() - interval '4 days'`)
-    assert.equal(await deletePendingSignUps(app.runtime.workerDatabase.global), 1)
+    assert.equal(await deletePendingSignUps(app.runtime.workerDatabase.due), 1)
     const { rows } = await superuser.query('select email from owners')
     assert.deepEqual(rows, [{ email }])
     assert.equal((await one.get('/v1/identity/me')).status, 401)

@@ -13,7 +13,7 @@ const { platform, key, openStore, sellMany, openVerifier, readRow, makeDue, tamp
 
 describe('the summary for the doctor', () => {
   test('counts stores with a fault, without a record, and put off for ever', async () => {
-    const operator = platform.database.open('fd_operator').global
+    const operator = platform.database.open('fd_operator').allStores
     const summarize = () => queries.summarize(operator, 900, 7)
     const { step } = openVerifier()
     const [faulty, missing, postponed] = [await openStore(), await openStore(), await openStore()]

@@ -69,7 +69,7 @@ describe('a newsletter', () => {
       )
     for (const _ of [1, 2, 3]) await ask(email)
     await age(23)
-    await deleteOldCounters(app.runtime.workerDatabase.global)
+    await deleteOldCounters(app.runtime.workerDatabase.directory)
     await ask(email)
     assert.equal((await linksTo(email)).length, 2)
     await age(2)

@@ -153,7 +153,7 @@ test('answers to be deleted are found by an index, however many are kept', async
   )
   await superuser.query('analyze idempotency_keys')
   const { only, since, before } = OLD_ANSWERS
-  const plan = await held.current.app.runtime.workerDatabase.global.many(
+  const plan = await held.current.app.runtime.workerDatabase.due.many(
     Type.Unsafe<object>({}),
     sql`explain select from idempotency_keys
          where tenant_ref = 'acme' and ${only} and ${since} < ${before} order by ${since} limit 1000`,

@@ -16,7 +16,7 @@ describe('beside other processes', () => {
   test('a moved clock is the time of all of them when the move has ended', async (t) => {
     const first = await openClockApp(t, { clockPollMs: 400 })
     const second = await openTestApp(t, { database: first.database })
-    await second.runtime.clocks.start(second.runtime.database.global)
+    await second.runtime.clocks.start(second.runtime.database.due)
     const shop = await first.openSandbox('shared')
     const as = { authorization: `Bearer ${await first.key('shared')}` }
     await first.advance(shop.merchant, { advance: 'P40D' })
@@ -30,7 +30,7 @@ describe('beside other processes', () => {
     )
     await second.as(as).post(CLOCK, { advance: 'P1D' })
     assert.equal(first.runtime.clocks.moving().size, 0)
-    await first.runtime.clocks.read(first.runtime.database.global)
+    await first.runtime.clocks.read(first.runtime.database.due)
     assert.deepEqual([...first.runtime.clocks.moving()], ['shared'])
   })
 
@@ -39,7 +39,7 @@ describe('beside other processes', () => {
     const { merchant } = await first.openSandbox('before')
     await first.advance(merchant, { advance: 'P40D' })
     const later = await openTestApp(t, { database: first.database, clockPollMs: 60_000 })
-    await later.runtime.clocks.start(later.runtime.database.global)
+    await later.runtime.clocks.start(later.runtime.database.due)
     const offsetMs = later.runtime.clocks.offsetMs('before')
     assert.ok(Math.abs(offsetMs - 40 * DAY_MS) < 60_000)
     assert.equal(later.runtime.clocks.offsetMs('another'), 0)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import type { AllStores } from '../../../src/db/database.ts'
 import { findTenantOf } from '../../../src/modules/webhooks/queries.ts'
 import { countPages } from '../../harness/pages.ts'
 import { openPlatform } from '../../harness/platform.ts'
@@ -23,7 +24,7 @@ test('the store of a delivery or endpoint is found in a few pages, among 2,000 s
        from webhook_subscriptions`,
   )
   await admin.query('analyze webhook_subscriptions, webhook_deliveries')
-  const { db, counted } = await countPages({ after }, platform.database, 'fd_operator')
+  const { db, counted } = await countPages<AllStores>({ after }, platform.database, 'fd_operator')
   for (const kind of ['delivery', 'subscription'] as const) {
     const table = kind === 'delivery' ? 'webhook_deliveries' : 'webhook_subscriptions'
     const { rows } = await admin.query(`select tenant_ref, id from ${table} offset 999 limit 1`)

@@ -229,7 +229,10 @@ test('pausing and redriving', async (t) => {
       from: '2020-01-01T00:00:00Z',
       to: '2999-01-01T00:00:00Z',
     }
-    const deps = { database: app.runtime.database, operator: app.runtime.operatorDatabase.global }
+    const deps = {
+      database: app.runtime.database,
+      operator: app.runtime.operatorDatabase.allStores,
+    }
     const some = await redriveAll(deps, SYSTEM, span, 0)
     assert.equal(some.redriven, 10_000)
     assert.ok(some.next_from)
