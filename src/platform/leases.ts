@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import type { Database, Db, TenantDb } from '../db/database.ts'
+import type { Database, Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id } from '../kernel/schema.ts'
 import { createTurns, type DueRows, type StoreTurns } from './store-turns.ts'
@@ -69,6 +69,8 @@ export interface Queue<Row> extends StoreTurns {
    * Claims up to `slots` rows, the stores taking turns: one store's backlog does not delay another.
    */
   claimFairly(database: Database, options: FairClaimOptions): Promise<(Row & Lease)[]>
+  /** Locks a leased row and reads it again. Returns null where the lease was lost. */
+  lockLeased(tx: Tx, lease: Lease): Promise<Row | null>
   /** Extends the lease. Returns whether it was still held. */
   renew(db: Db, lease: Lease, leaseSeconds?: number): Promise<boolean>
   /** Ends the lease and changes nothing else, so that the row is due at once. */
@@ -95,6 +97,7 @@ export function defineQueue<P extends TProperties>(
   return {
     ...leaseStatements(options),
     ...turns,
+    lockLeased: (tx, lease) => lockLeased(options, tx, lease),
     // If a crash of the database loses a claim, the row is simply due again.
     claim: (db, limit, leaseSeconds) => claim(db.asyncCommit, limit, leaseSeconds),
     claimFairly: (database, take) =>
@@ -156,6 +159,21 @@ function claimStatement<P extends TProperties>(
     )
     return rows as (Static<TObject<P>> & Lease)[]
   }
+}
+
+function lockLeased<P extends TProperties>(
+  { table, columns, shape }: QueueOptions<P>,
+  tx: Tx,
+  { id, lease_token }: Lease,
+): Promise<Static<TObject<P>> | null> {
+  return tx.maybe(
+    shape,
+    sql`
+    select ${columns}
+      from ${table}
+     where tenant_ref = ${tx.tenant} and id = ${id} and lease_token = ${lease_token}
+       for update`,
+  )
 }
 
 function leaseStatements({ table }: { table: Sql }) {

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import { addDays, HOUR_MS, HOUR_SECONDS, localDay, startOfDay } from '../../kernel/time.ts'
+import { FOLLOWED_ROWS } from '../../platform/follower.ts'
 import type { Lease } from '../../platform/leases.ts'
 import { mayHaveLinksAfter } from '../ledger/service.ts'
 import * as stores from '../stores/service.ts'
@@ -24,9 +25,6 @@ import { countChanged } from './subscription-queries.ts'
  * With the steps of the loops, a report lags by less than 30 seconds.
  */
 export const GATHER_SECONDS = 20
-
-/** Journals of one step: some ten milliseconds, and few enough that other stores have their turn. */
-const BATCH = 500
 
 /** Days of payments of one step. */
 const PAYMENT_DAYS = 31
@@ -76,11 +74,11 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
     // The building generation has just been retired, and has lost its lease.
     if (found.state === 'building') return 1
   }
-  const journals = await queries.listNumbered(tx, generation.sequence, BATCH)
+  const journals = await queries.listNumbered(tx, generation.sequence, FOLLOWED_ROWS)
   await countJournals(tx, generation, journals)
   const payments_to = await countPayments(tx, generation)
   const changes = await countChanged(tx, CHANGES)
-  const isCaughtUp = journals.length < BATCH
+  const isCaughtUp = journals.length < FOLLOWED_ROWS
   const isReady = isCaughtUp && generation.state === 'building'
   if (isReady) await queries.retireServing(tx)
   const hasMore = !isCaughtUp || changes === CHANGES || hasPayments(tx, payments_to)

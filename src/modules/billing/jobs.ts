@@ -1,7 +1,7 @@
 import type { Database, Tx } from '../../db/database.ts'
 import { HOUR_MS } from '../../kernel/time.ts'
-import { forEachDue } from '../../platform/for-each-store.ts'
-import type { Lease, Queue } from '../../platform/leases.ts'
+import { takeSteps } from '../../platform/follower.ts'
+import type { Lease } from '../../platform/leases.ts'
 import * as stores from '../stores/service.ts'
 import * as apiCalls from './api-call-queries.ts'
 import { remind } from './dunning.ts'
@@ -14,10 +14,6 @@ import type { Account } from './plan-schema.ts'
 import * as queries from './queries.ts'
 import type { Month } from './schema.ts'
 
-/** Stores of one step, and how many of them at the same time: billing must not crowd out selling. */
-const SLOTS = 16
-const STORES_AT_ONCE = 2
-
 /** How often the usage of a store is brought up to date. Its merchant sees when that was. */
 const EVERY_MS = 3 * HOUR_MS
 
@@ -27,29 +23,17 @@ const WAIT_MS = 60_000
 /** Rows of calls that one step deletes. */
 const DELETED = 500
 
-/** Runs a step for due rows, the stores taking turns. Each step is one transaction under its lease. */
-async function runDue(
-  database: Database,
-  queue: Queue<unknown>,
-  { name, step, signal }: { name: string; step: Step; signal: AbortSignal | undefined },
-): Promise<number> {
-  if (signal?.aborted) return 0
-  const due = await queue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
-  const work = (lease: Lease) =>
-    database.tenant(lease.tenant_ref).transaction(name, (tx) => step(tx, lease))
-  // The signal does not end it: claimed rows would be due again only after their lease.
-  return forEachDue(due, work, { concurrency: STORES_AT_ONCE })
-}
-
-type Step = (tx: Tx, lease: Lease) => Promise<number>
-
 /** Takes one step of the loop, as fd_worker: counts usage, and closes months that are over. */
 export const countAndClose = (database: Database, signal?: AbortSignal): Promise<number> =>
-  runDue(database, queries.accountQueue, { name: 'billing: account', step: advance, signal })
+  takeSteps(
+    database,
+    { name: 'billing: account', queue: queries.accountQueue, step: advance },
+    signal,
+  )
 
 /** Takes one step of the loop, as fd_worker: reminds of unpaid invoices. */
 export const remindDue = (database: Database, signal?: AbortSignal): Promise<number> =>
-  runDue(database, reminderQueue, { name: 'billing: remind', step: remind, signal })
+  takeSteps(database, { name: 'billing: remind', queue: reminderQueue, step: remind }, signal)
 
 /** Takes one step of the loop, as fd_worker: deletes the rows of processes that no longer count calls. */
 export const deleteIdleWriters = ({ directory }: Database): Promise<number> =>
@@ -60,7 +44,7 @@ export const deleteIdleWriters = ({ directory }: Database): Promise<number> =>
  * lease was lost.
  */
 export async function advance(tx: Tx, lease: Lease): Promise<number> {
-  const account = await queries.lockLeased(tx, lease)
+  const account = await queries.accountQueue.lockLeased(tx, lease)
   if (account === null) return 0
   const { sandbox } = await stores.get(tx)
   const counted = await countFacts(tx, account, sandbox)

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { sum } from '../../kernel/money.ts'
+import { FOLLOWED_ROWS } from '../../platform/follower.ts'
 import * as media from '../media/service.ts'
 import * as queries from './meter-queries.ts'
 import { dayNumber, dayOf, daysIn, monthOf } from './months.ts'
@@ -14,9 +15,6 @@ import type { Month, UsageRow } from './schema.ts'
  * one transaction: each fact is counted once, whenever a process is killed. A fact of a month that is closed
  * belongs to the oldest month that is open.
  */
-
-/** Facts of one step: some milliseconds, and few enough that other stores have their turn. */
-const BATCH = 500
 
 /** How far a step has come. */
 export interface Counted {
@@ -68,19 +66,19 @@ class Sums {
 /** Counts the next facts of a store. Those of a sandbox are passed over: they are never billed. */
 export async function countFacts(tx: Tx, account: Account, isSandbox: boolean): Promise<Counted> {
   const sums = new Sums()
-  const journals = await queries.listJournals(tx, account.ledger_position, BATCH)
+  const journals = await queries.listJournals(tx, account.ledger_position, FOLLOWED_ROWS)
   for (const journal of journals) {
     if (journal.is_test !== false) continue
     sums.addJournal(monthFor(account, Date.parse(journal.created_at)), journal)
   }
-  const events = await queries.listEvents(tx, account.event_position, BATCH)
+  const events = await queries.listEvents(tx, account.event_position, FOLLOWED_ROWS)
   for (const { sequence, emitted_at, deliveries } of events) {
     if (deliveries === 0) continue
     const month = monthFor(account, Date.parse(emitted_at))
     const row = { month, meter: 'webhook_deliveries', currency: '', key: '' }
     sums.add({ ...row, quantity: deliveries }, sequence)
   }
-  const calls = await queries.takeCalls(tx, BATCH)
+  const calls = await queries.takeCalls(tx, FOLLOWED_ROWS)
   for (const { credential_id, day, calls: quantity } of calls) {
     const month = monthFor(account, Date.parse(day))
     const row = { month, meter: 'api_calls', currency: '', key: credential_id }
@@ -94,7 +92,7 @@ export async function countFacts(tx: Tx, account: Account, isSandbox: boolean): 
     ledger_start: isSandbox ? ledger_position : account.ledger_start,
     event_position: events.at(-1)?.sequence ?? account.event_position,
     media_day,
-    isCaughtUp: [journals, events, calls].every(({ length }) => length < BATCH),
+    isCaughtUp: [journals, events, calls].every(({ length }) => length < FOLLOWED_ROWS),
   }
 }
 

@@ -42,17 +42,6 @@ export const lockAccount = (tx: Tx) =>
     select ${accountColumns} from billing_accounts where tenant_ref = ${tx.tenant} for update`,
   )
 
-/** Locks the account of a lease. Returns null where the lease was lost. */
-export const lockLeased = (tx: Tx, { id, lease_token }: Lease) =>
-  tx.maybe(
-    Account,
-    sql`
-    select ${accountColumns}
-      from billing_accounts
-     where tenant_ref = ${tx.tenant} and id = ${id} and lease_token = ${lease_token}
-       for update`,
-  )
-
 interface Progress extends Omit<Account, 'counted_at' | 'currency'> {
   /** Everything that has its number is counted. */
   isCaughtUp: boolean

@@ -43,17 +43,6 @@ export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> 
   return seconds
 }
 
-/** Locks the position and reads it again. There is no row where the lease was lost. */
-export const lockLeased = (tx: Tx, { id, lease_token }: Lease) =>
-  tx.maybe(
-    Position,
-    sql`
-    select sequence
-      from segment_positions
-     where tenant_ref = ${tx.tenant} and id = ${id} and lease_token = ${lease_token}
-       for update`,
-  )
-
 /** Locks the position of a store, and creates it where there is none. */
 export const lock = (tx: Tx) =>
   tx.run(sql`

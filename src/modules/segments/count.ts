@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import { FOLLOWED_ROWS } from '../../platform/follower.ts'
 import type { Lease } from '../../platform/leases.ts'
 import { mayHaveLinksAfter } from '../ledger/service.ts'
 import * as queries from './count-queries.ts'
@@ -13,12 +14,6 @@ import * as queries from './count-queries.ts'
 export const GATHER_SECONDS = 30
 
 /**
- * How many journals one step reads: they take some ten milliseconds, and are few enough that other stores have their
- * turn.
- */
-const BATCH = 500
-
-/**
  * An address with more orders is a placeholder of a storefront and belongs to no person. It is left out: mail to it
  * reaches no person, and for each of its orders all others would be read again.
  */
@@ -26,13 +21,13 @@ const ORDERS_MAX = 5_000
 
 /** Runs one step of a store. Returns how many journals it read; 0 where the lease was lost. */
 export async function advance(tx: Tx, lease: Lease): Promise<number> {
-  const found = await queries.lockLeased(tx, lease)
+  const found = await queries.countingQueue.lockLeased(tx, lease)
   if (found === null) return 0
-  const touched = await queries.listTouched(tx, found.sequence, BATCH)
+  const touched = await queries.listTouched(tx, found.sequence, FOLLOWED_ROWS)
   const emails = touched.map(({ email_folded }) => email_folded).filter((each) => each !== null)
   await recountLocked(tx, emails)
   const sequence = touched.at(-1)?.sequence ?? found.sequence
-  const hasMore = touched.length === BATCH
+  const hasMore = touched.length === FOLLOWED_ROWS
   const nextSeconds = hasMore ? 0 : await restSecondsOf(tx, sequence)
   await queries.finishStep(tx, lease, { sequence, nextSeconds })
   return touched.length
