@@ -1,14 +1,12 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createSecretKey,
   hash,
   hkdfSync,
-  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
-import { hmacBytes } from './hmac.ts'
+import { hmacBytes, keyObjectOf } from './hmac.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -54,18 +52,6 @@ const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES
-
-const keyObjects = new WeakMap<Buffer, KeyObject>()
-
-/**
- * Returns the key object of a key. It is made once: given bytes, Node makes another one for every text, which takes
- * longer than the text itself.
- */
-function keyObjectOf(key: Buffer): KeyObject {
-  const made = keyObjects.get(key) ?? createSecretKey(key)
-  keyObjects.set(key, made)
-  return made
-}
 
 /**
  * Encrypts with AES-256-GCM: version, nonce, ciphertext, tag. Decrypting needs the same context, so

@@ -29,14 +29,6 @@ test('equals the HMAC of Node for any key and message', () => {
   )
 })
 
-test('does so for messages around the size of its buffer, and after a longer message', () => {
-  const key = Buffer.from('a key')
-  for (const length of [65_471, 65_472, 65_473, 65_536, 200_000, 3]) {
-    const message = ['é', Buffer.alloc(length, 'x'), '😀']
-    assert.equal(hmac(key, message, 'hex'), nodeHmac(key, message).toString('hex'), String(length))
-  }
-})
-
 test('passes the test vectors of RFC 4231', () => {
   const cases: [Buffer, string, string][] = [
     [
