@@ -2,12 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** Tests that open pages in a browser. */
+export const WITH_BROWSER = /^test\/(?:browser|journeys)\//
+
 /**
  * How many tests of a kind share a process. They need the app, and each would load all of it again. Fewer
  * processes load it less often; with too few of them the last one would run alone for long.
  */
 const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
-  [/^test\/browser\//, 5],
+  [WITH_BROWSER, 5],
   [
     /^test\/(?:contract|db|examples|http|kernel|modules|platform|scripts|stories|storefront|(?:clock|config|listen|metrics|start-page)\.test\.ts$)/,
     48,

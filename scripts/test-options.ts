@@ -9,6 +9,7 @@ export const USAGE = `usage: npm test -- [options] [path...]
   npm test -- --changed --base main   the same for every change since the branch left main
 
 A path is a file or a folder and can be given several times. The checks alone: npm run check.
+Two folders have commands of their own: test/journeys has npm run journeys, and test/torture npm run torture.
 `
 
 /** The options of a run of the tests. */

@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
-import { openBrowser, openTab, type Tab } from '../harness/browser.ts'
-import { showsCard } from '../harness/card-digits.ts'
+import type { Browser } from 'playwright-core'
+import { openBrowser, openTab } from '../harness/browser.ts'
 import { eventually, until } from '../harness/eventually.ts'
-import { addProducts } from '../harness/products.ts'
 import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
-import { openSuperuser } from '../harness/superuser.ts'
 import { allowRefunds } from '../storefront/setup.ts'
+import {
+  APPROVED,
+  buy,
+  field,
+  fillDetails,
+  findAndAdd,
+  heading,
+  noCheck,
+  PHONE,
+  pay,
+  shopFor,
+  UNANSWERED,
+} from './shop-for.ts'
 
 let shop: TestShop
 let browser: Browser
@@ -21,135 +31,10 @@ before(async () => {
   await allowRefunds(scope, shop)
 })
 
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
-
-const DECLINED = '4000 0000 0000 0002'
-/** The gateway does not answer. */
-const UNANSWERED = '4000 0000 0000 5126'
-const APPROVED = '4111 1111 1111 1111'
-
-const DETAILS = {
-  email: 'ada@example.com',
-  name: 'Ada Lovelace',
-  line1: '12 St James’s Square',
-  postal_code: 'SW1Y 4JH',
-  city: 'London',
-  country: 'GB',
-}
-
-const field = (page: Page, name: string) => page.locator(`main [name="${name}"]`)
-
-async function fillDetails(page: Page) {
-  const { country, ...typed } = DETAILS
-  await field(page, 'country').selectOption(country)
-  for (const [name, value] of Object.entries(typed)) await field(page, name).fill(value)
-}
-
-async function pay(page: Page, number: string) {
-  await field(page, 'card_number').fill(number)
-  await field(page, 'card_expiry').fill('10/40')
-  await field(page, 'card_cvv').fill('999')
-  await page.locator('[data-pay]').click()
-}
-
-const heading = (page: Page, text: string) => page.getByRole('heading', { level: 1, name: text })
-
-interface Options {
-  /** Whether the browser runs the script. */
-  script: boolean
-  /** Checks each page. */
-  check(): Promise<void>
-}
-
-const noCheck = async () => {}
-
-/** Finds the teapot by a misspelt word, and adds two of them to the cart. */
-async function findAndAdd({ page }: Tab, { script, check }: Options) {
-  await page.goto('/')
-  await heading(page, 'Made for slow mornings').waitFor()
-  await check()
-  const opener = page.locator('.search-button')
-  if (await opener.isVisible()) await opener.click()
-  await page.locator('#search-box').fill('teapto')
-  await page.locator('#search-box').press('Enter')
-  await page.getByRole('link', { name: 'Fern Teapot' }).waitFor()
-  const sheet = page.locator('.filter-button')
-  if (await sheet.isVisible()) await sheet.click()
-  await page.getByLabel('Tableware').check()
-  const apply = page.getByRole('button', { name: /^Show \d+ product/ })
-  if (await apply.isVisible()) await apply.click()
-  await page.waitForURL(/collection=tableware/)
-  await check()
-  await page.locator('main').getByRole('link', { name: 'Fern Teapot' }).click()
-  await heading(page, 'Fern Teapot').waitFor()
-  await check()
-  await field(page, 'quantity').fill('2')
-  await page.getByRole('button', { name: 'Add to cart' }).click()
-  if (script) {
-    await page.locator('.drawer-said', { hasText: 'Fern Teapot was added to your cart.' }).waitFor()
-    await page.getByRole('link', { name: 'View cart' }).click()
-  }
-  await heading(page, 'Your cart').waitFor()
-}
-
-async function applyCoupon({ page }: Tab, { check }: Options) {
-  await field(page, 'coupon').fill('WELCOME10')
-  await page.getByRole('button', { name: 'Apply' }).click()
-  await page.getByText('The code WELCOME10 has been applied.').waitFor()
-  // $96.00 less ten per cent, free shipping, and seven per cent tax.
-  assert.equal(await page.locator('[data-total]').innerText(), '$92.45')
-  await check()
-}
-
-async function buy({ page }: Tab, { check }: Options) {
-  await page.getByRole('button', { name: 'Check out' }).click()
-  await heading(page, 'Checkout').waitFor()
-  await check()
-  await fillDetails(page)
-  await pay(page, DECLINED)
-  await page.getByText('Your card was declined.').waitFor()
-  await check()
-  for (const [name, value] of Object.entries(DETAILS)) {
-    assert.equal(await field(page, name).inputValue(), value, name)
-  }
-  assert.equal(await field(page, 'card_number').inputValue(), '')
-  assert.ok(!showsCard(await page.content(), DECLINED, '999'))
-  await pay(page, APPROVED)
-  await heading(page, 'Thank you for your order!').waitFor()
-  await page.getByText('Visa ending in 1111', { exact: true }).waitFor()
-  await check()
-}
-
-async function editAndCancel({ page }: Tab, { check }: Options) {
-  await page.getByText('Change quantities').click()
-  await page.getByLabel('Quantity of Fern Teapot').fill('1')
-  await page.getByRole('button', { name: 'Save quantities' }).click()
-  await page.getByText('Your order has been changed.').waitFor()
-  await page.getByRole('heading', { name: 'Refunds' }).waitFor()
-  await check()
-  await page.getByText('Cancel this order').click()
-  await page.getByRole('button', { name: 'Yes, cancel the order' }).click()
-  await page.getByText('Your order has been cancelled.').waitFor()
-  assert.equal(await page.locator('[data-status]').getAttribute('data-status'), 'cancelled')
-  await check()
-}
-
-async function shopFor(tab: Tab, options: Options) {
-  await findAndAdd(tab, options)
-  await applyCoupon(tab, options)
-  await buy(tab, options)
-  await editAndCancel(tab, options)
-}
-
 describe('a shopper', () => {
   test('finds a product, is declined, buys, edits the order and cancels it', async (t) => {
     const tab = await openTab(t, browser, shop.at('demo'))
     await shopFor(tab, { script: true, check: noCheck })
-  })
-
-  test('does all of that without the script', async (t) => {
-    const tab = await openTab(t, browser, shop.at('demo'), { javaScriptEnabled: false })
-    await shopFor(tab, { script: false, check: noCheck })
   })
 
   test('does all of that on a phone, where no page is wider than the screen', async (t) => {
@@ -270,39 +155,50 @@ describe('a shopper whose payment is not confirmed', () => {
   })
 })
 
-describe('a list of many products', () => {
-  for (const script of [true, false]) {
-    test(`is paged by links, ${script ? 'with' : 'without'} the script`, async (t) => {
-      const tenant = script ? 'many' : 'many-plain'
-      const merchant = await shop.merchant(tenant)
-      await merchant.put('/v1/my/store/manifest', { manifest: { brand: { name: 'Many' } } })
-      await shop.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
-      await addProducts(await openSuperuser(t, shop.database), tenant, 60)
-      const options = { ...PHONE, javaScriptEnabled: script }
-      const tab = await openTab(t, browser, shop.at(tenant), options)
-      const { page } = tab
-      const shows = async (label: string, first: string) => {
-        await page.getByText(label, { exact: true }).waitFor()
-        const cards = page.locator('main .card-name')
-        assert.deepEqual([await cards.first().innerText()], [first])
-      }
-      await page.goto('/products')
-      await page.getByText('60 products', { exact: true }).waitFor()
-      await shows('Page 1 of 3', 'Item 60')
-      assert.equal(await page.getByRole('link', { name: 'Previous' }).count(), 0)
-      await page.getByRole('link', { name: 'Next' }).click()
-      await shows('Page 2 of 3', 'Item 36')
-      if (script) await tab.checkAccessibility()
-      await page.getByRole('link', { name: 'Next' }).click()
-      await shows('Page 3 of 3', 'Item 12')
-      assert.equal(await page.getByRole('link', { name: 'Next' }).count(), 0)
-      await page.getByRole('link', { name: 'Previous' }).click()
-      await shows('Page 2 of 3', 'Item 36')
-      await page.getByRole('link', { name: 'Previous' }).click()
-      await shows('Page 1 of 3', 'Item 60')
-      assert.equal(new URL(page.url()).search, '')
-    })
-  }
+describe('buying again and again', () => {
+  test('is chosen on the page, kept by another variant, and told at every step until the order', async (t) => {
+    const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'))
+    await page.goto('/products/house-coffee')
+    const note = page.locator('.plan-note')
+    assert.equal(await note.isVisible(), false)
+    await page.getByRole('radio', { name: /^Every month/ }).check()
+    await note.getByText('Each delivery: $12.50 plus $5.90 shipping').waitFor()
+    await checkAccessibility()
+    await page.getByRole('link', { name: /^Filter grind/ }).click()
+    await page.locator('.variant-choice[aria-current]', { hasText: 'Filter grind' }).waitFor()
+    assert.equal(await page.getByRole('radio', { name: /^Every month/ }).isChecked(), true)
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    await page.locator('.drawer .line-plan', { hasText: 'Subscription, every month' }).waitFor()
+    await page.goto('/cart')
+    await checkAccessibility()
+    await page.getByRole('button', { name: 'Buy it once instead' }).click()
+    await page.getByRole('button', { name: 'Send it every month instead' }).click()
+    await page.locator('.line-plan').waitFor()
+    await page.goto('/checkout')
+    await page
+      .locator('#agreed', { hasText: 'You subscribe to House Coffee every month.' })
+      .waitFor()
+    await checkAccessibility()
+    const fields = {
+      email: 'ada@example.com',
+      name: 'Ada Lovelace',
+      line1: '12 Main Street',
+      city: 'Portland',
+      postal_code: '04101',
+      card_number: '4111 1111 1111 1111',
+      card_expiry: '10/40',
+      card_cvv: '999',
+    }
+    for (const [name, value] of Object.entries(fields)) {
+      await page.locator(`main [name="${name}"]`).fill(value)
+    }
+    await page.locator('main [name="state"]').selectOption('ME')
+    await page.locator('[data-pay]').click()
+    await page.waitForURL(/\/orders\//)
+    await page.getByText('Mails about this order go to ada@example.com.').waitFor()
+    await page.getByText('You have subscribed to House Coffee every month.').waitFor()
+    await checkAccessibility()
+  })
 })
 
 async function giftCard(cents: number): Promise<string> {

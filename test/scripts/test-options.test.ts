@@ -51,6 +51,8 @@ describe('the command line of npm test', () => {
       ['test/kernel', '--grep', 'no such n4me'],
       /no test has "no such n4me" in its name/,
     ],
+    ['test.ts', ['test/journeys'], /no test file is at test\/journeys[\s\S]*npm run journeys/],
+    ['journeys.ts', ['nowhere'], /no journey is called nowhere[\s\S]*usage: npm run journeys/],
     ['check.ts', ['typos'], /usage: npm run check[\s\S]*types[\s\S]*imports/],
   ]
   for (const [script, args, expected] of runs) {

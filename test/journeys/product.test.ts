@@ -179,32 +179,6 @@ describe('products that the browser has seen', () => {
     await page.goto('/products/one')
     assert.equal(await page.getByText('Recently seen').isVisible(), false)
   })
-
-  test('are remembered only by those who agree, where the store asks', async (t) => {
-    const merchant = await shop.merchant('demo')
-    const { manifest } = (await merchant.get('/v1/my/site')).body.active
-    const asking = { ...manifest, behavior: { ...manifest.behavior, consent: { enabled: true } } }
-    await merchant.put('/v1/my/store/manifest', { manifest: asking })
-    t.after(() => merchant.put('/v1/my/store/manifest', { manifest }))
-    const { page, checkAccessibility } = await open(t, PHONE)
-    const kept = () => page.evaluate(`localStorage.getItem('seen')`)
-    const ask = page.getByText('This browser can remember which products you look at')
-    await until('the store asks', async () => {
-      await page.goto('/products/one')
-      return ask.isVisible()
-    })
-    await checkAccessibility()
-    await page.goto('/products/five')
-    assert.equal(await kept(), null, 'nothing is kept before the answer')
-    await page.getByRole('button', { name: 'No, thank you' }).click()
-    await page.goto('/products/one')
-    assert.deepEqual([await ask.isVisible(), await kept()], [false, null])
-    const other = await open(t, PHONE)
-    await other.page.goto('/products/one')
-    await other.page.getByRole('button', { name: 'Remember them' }).click()
-    await other.page.goto('/products/five')
-    await other.page.locator('[data-seen] .card').waitFor()
-  })
 })
 
 describe('a store whose script is written from right to left', () => {

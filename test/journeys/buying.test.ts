@@ -113,52 +113,6 @@ describe('the pictures of a list', () => {
   })
 })
 
-describe('buying again and again', () => {
-  test('is chosen on the page, kept by another variant, and told at every step until the order', async (t) => {
-    const { page, checkAccessibility } = await open(t, DESKTOP)
-    await page.goto('/products/house-coffee')
-    const note = page.locator('.plan-note')
-    assert.equal(await note.isVisible(), false)
-    await page.getByRole('radio', { name: /^Every month/ }).check()
-    await note.getByText('Each delivery: $12.50 plus $5.90 shipping').waitFor()
-    await checkAccessibility()
-    await page.getByRole('link', { name: /^Filter grind/ }).click()
-    await page.locator('.variant-choice[aria-current]', { hasText: 'Filter grind' }).waitFor()
-    assert.equal(await page.getByRole('radio', { name: /^Every month/ }).isChecked(), true)
-    await page.getByRole('button', { name: 'Add to cart' }).click()
-    await page.locator('.drawer .line-plan', { hasText: 'Subscription, every month' }).waitFor()
-    await page.goto('/cart')
-    await checkAccessibility()
-    await page.getByRole('button', { name: 'Buy it once instead' }).click()
-    await page.getByRole('button', { name: 'Send it every month instead' }).click()
-    await page.locator('.line-plan').waitFor()
-    await page.goto('/checkout')
-    await page
-      .locator('#agreed', { hasText: 'You subscribe to House Coffee every month.' })
-      .waitFor()
-    await checkAccessibility()
-    const fields = {
-      email: 'ada@example.com',
-      name: 'Ada Lovelace',
-      line1: '12 Main Street',
-      city: 'Portland',
-      postal_code: '04101',
-      card_number: '4111 1111 1111 1111',
-      card_expiry: '10/40',
-      card_cvv: '999',
-    }
-    for (const [name, value] of Object.entries(fields)) {
-      await page.locator(`main [name="${name}"]`).fill(value)
-    }
-    await page.locator('main [name="state"]').selectOption('ME')
-    await page.locator('[data-pay]').click()
-    await page.waitForURL(/\/orders\//)
-    await page.getByText('Mails about this order go to ada@example.com.').waitFor()
-    await page.getByText('You have subscribed to House Coffee every month.').waitFor()
-    await checkAccessibility()
-  })
-})
-
 describe('a field with a fault', () => {
   test('loses its red when it is mended, and its line above the form', async (t) => {
     const { page, checkAccessibility } = await open(t, PHONE)

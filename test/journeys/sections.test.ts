@@ -126,27 +126,6 @@ describe('every section type, content page and empty store', () => {
     })
   }
 
-  test('asks the host of a video for nothing before the click, and plays it afterwards', async (t) => {
-    const { page, context } = await openPage(t, DESKTOP)
-    const asked: string[] = []
-    await context.route('https://player.vimeo.com/**', (route) => {
-      asked.push(route.request().url())
-      return route.fulfill({ contentType: 'text/html', body: '<title>Playing</title>' })
-    })
-    const answer = await page.goto('/')
-    const policy = answer?.headers()['content-security-policy'] ?? ''
-    assert.match(policy, /; frame-src https:\/\/player\.vimeo\.com$/)
-    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
-    const other = await page.goto('/pages/terms')
-    assert.doesNotMatch(other?.headers()['content-security-policy'] ?? '', /frame-src/)
-    await page.goto('/')
-    assert.deepEqual(asked, [])
-    await page.locator('[data-embed]').click()
-    await page.frameLocator('.wide iframe').locator('title').waitFor({ state: 'attached' })
-    assert.deepEqual(asked, ['https://player.vimeo.com/video/76979871?dnt=1&autoplay=1'])
-    assert.equal(await page.locator('.wide iframe').getAttribute('title'), 'How it is made')
-  })
-
   test('counts down in the page, by the minute for readers who want little motion', async (t) => {
     const { page } = await openPage(t, DESKTOP)
     await page.goto('/')
