@@ -2,9 +2,10 @@ import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Facts } from '../fraud/schema.ts'
 import { requireServedCountry } from '../orders/ship-to.ts'
+import type { Changed } from '../orders/terms-schema.ts'
 import type { Source } from '../payments/gateway.ts'
 import { requireQuoted } from './quote.ts'
-import type { Changed, CheckoutRequest } from './schema.ts'
+import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
 
 /** Who pays, and with what. Of a stored card only the fingerprint is known. */

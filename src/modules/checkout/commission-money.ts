@@ -8,7 +8,6 @@ import { listTraces } from '../orders/customer-data.ts'
 import type { WholeOrder } from '../orders/schema.ts'
 import { withoutTax } from '../pricing/price.ts'
 import { findExchangedGoods } from '../returns/exchange-money.ts'
-import type { PricedBy } from './schema.ts'
 
 /** Books the commission of a placed order: gives the facts of the order to the module of affiliates. */
 
@@ -18,7 +17,7 @@ const NOTHING: Earned = { isAttributed: false, journals: [] }
 export async function earnCommission(tx: Tx, { order, charges }: WholeOrder): Promise<Earned> {
   const { referral_code: code } = order
   if (code === null) return NOTHING
-  const { referral } = order.pricing as Partial<PricedBy>
+  const { referral } = order.pricing
   const { sales_cents, discount_cents } = withoutTax(order)
   const sale = {
     order_id: order.id,

@@ -15,6 +15,7 @@ import { returnOrderNumber, takeOrderNumber } from '../orders/place.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
+import type { Risk } from '../orders/terms-schema.ts'
 import {
   getExchange,
   lockExchanged,
@@ -28,7 +29,7 @@ import type { ExchangeRow } from '../returns/schema.ts'
 import * as returns from '../returns/service.ts'
 import { DEFAULT_DAYS, type ExchangePreview, type NewExchange } from './exchange-schema.ts'
 import { stockLines, withTax, writeOrder } from './reserve-money.ts'
-import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
+import type { CheckoutRequest } from './schema.ts'
 import { asksProvider, type CheckoutDeps, readSale, type Sale, type Taxed } from './service.ts'
 import { settleOrder } from './settle-money.ts'
 
@@ -101,7 +102,7 @@ async function requestOf(db: Db, returnId: string, body: NewExchange): Promise<C
  * says, and nothing by default.
  */
 function cartOf(order: OrderRow, { items, shipping_cents = 0 }: NewExchange): CheckoutRequest {
-  const { tax, attestation } = order.pricing as Partial<PricedBy>
+  const { tax, attestation } = order.pricing
   const rates = { flat_rate_cents: shipping_cents, expedited_rate_cents: shipping_cents }
   return {
     customer_ref: order.customer_ref,

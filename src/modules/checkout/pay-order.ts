@@ -4,6 +4,7 @@ import { type FraudScore, scoreRisk } from '../fraud/score.ts'
 import { isOutOfTransit } from '../operations/replies.ts'
 import type { Fenced } from '../operations/service.ts'
 import type { OrderRow, WaitingOrder } from '../orders/schema.ts'
+import type { Risk } from '../orders/terms-schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import {
   closedResult,
@@ -18,7 +19,6 @@ import {
   wasNotSent,
 } from '../payments/gateway.ts'
 import type { Attempt, GatewayResult, Lookup, Reason } from '../payments/schema.ts'
-import type { PricedBy, Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** How paying for an order ended. */
@@ -83,7 +83,7 @@ export async function payByCard(
 
 /** A subscription is charged again later, so that its order needs a card that the gateway stores. */
 export const startsSubscription = ({ pricing }: OrderRow): boolean =>
-  ((pricing as Partial<PricedBy>).subscriptions ?? []).length > 0
+  (pricing.subscriptions ?? []).length > 0
 
 /** Runs the fraud check of an order that store credit and gift cards pay for, as for any other order. */
 export function payByTenders(risk: Risk): Outcome {

@@ -5,6 +5,7 @@ import { countDecline } from '../order-changes/fraud-check.ts'
 import type { ChargeRow, OrderRow, WaitingOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf } from '../orders/show.ts'
+import type { Risk } from '../orders/terms-schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { Attempt } from '../payments/schema.ts'
 import {
@@ -15,7 +16,6 @@ import {
   recallPayment,
 } from './pay-order.ts'
 import { type PlaceRequest, reserveOrder } from './reserve-money.ts'
-import type { Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 import { failOrder, holdForReview, settleOrder } from './settle-money.ts'
 
@@ -108,5 +108,5 @@ async function load(db: TenantDb, orderId: string, name: 'checkout' | 'renewal')
     attempts.listAttempts(db, order.id),
   ])
   const attempt = all.find(({ kind }) => kind === name) ?? null
-  return { order, charges, risk: order.risk as Risk, waiting: null, charge: null, attempt }
+  return { order, charges, risk: order.risk, waiting: null, charge: null, attempt }
 }

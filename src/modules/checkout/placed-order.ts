@@ -7,7 +7,6 @@ import { recurringTerms } from '../pricing/coupon.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 import type { NewEvent } from '../webhooks/service.ts'
 import type { PlacedData } from './placed-schema.ts'
-import type { PricedBy } from './schema.ts'
 
 /** With more lines the event would exceed the size that endpoints are asked to accept. */
 const ITEMS_MAX = 100
@@ -25,7 +24,7 @@ export function placedEvent(
       tender,
       amount_cents: captured_cents,
     })),
-    shipping: { method: order.pricing.expedited === true ? 'expedited' : 'standard' },
+    shipping: { method: order.pricing.expedited ? 'expedited' : 'standard' },
     subscriptions: started.map(({ id, variant_id }) => ({ id, variant_id })),
     affiliate: order.referral_code === null ? null : { referral_code: order.referral_code },
   }
@@ -35,7 +34,7 @@ export function placedEvent(
 
 /** The subscriptions that an order starts, at the intervals it was sold by. */
 export function startedOf(order: OrderRow, items: readonly OrderItem[]): NewSubscription[] {
-  const { subscriptions = [], ...pricing } = order.pricing as Partial<PricedBy>
+  const { subscriptions = [], ...pricing } = order.pricing
   const recurring = pricing.coupon_recurs ? (pricing.coupon ?? null) : null
   const terms = new Map(subscriptions.map((each) => [each.variant_id, each]))
   const couponOf = (item: OrderItem) => {

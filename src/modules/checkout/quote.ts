@@ -2,7 +2,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { MINUTE_MS } from '../../kernel/time.ts'
 import { sha256, sign, verify } from '../../kernel/tokens.ts'
-import type { Changed } from './schema.ts'
+import type { Changed } from '../orders/terms-schema.ts'
 import type { Sale } from './service.ts'
 
 const PREFIX = 'fdqt_'

@@ -1,6 +1,7 @@
 import { readTouch } from '../affiliates/apply.ts'
 import { hashDevice } from '../affiliates/service.ts'
-import type { CheckoutRequest, Referral } from './schema.ts'
+import type { Referral } from '../orders/terms-schema.ts'
+import type { CheckoutRequest } from './schema.ts'
 import type { Sale } from './service.ts'
 
 interface Referring {

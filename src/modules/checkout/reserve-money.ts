@@ -17,6 +17,7 @@ import * as redemptions from '../marketing/redemptions.ts'
 import type { Reach } from '../operations/service.ts'
 import { insertWaiting, returnOrderNumber, takeOrderNumber } from '../orders/place.ts'
 import type { NewCharge, WaitingOrder } from '../orders/schema.ts'
+import type { Changed, OrderTerms, Risk } from '../orders/terms-schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { Gateway, Source } from '../payments/gateway.ts'
 import type { GatewayName } from '../payments/schema.ts'
@@ -25,7 +26,7 @@ import * as storeCredit from '../store-credit/money.ts'
 import { factsOf, requireAdmitted, requireKeptCard, requireRenewable } from './admission.ts'
 import type { CardCharge } from './pay-order.ts'
 import { referralOf } from './referral.ts'
-import type { Changed, CheckoutRequest, PricedBy, Risk } from './schema.ts'
+import type { CheckoutRequest } from './schema.ts'
 import {
   asksProvider,
   type CheckoutDeps,
@@ -391,7 +392,7 @@ function newOrder(
   const { priced, store } = sale
   // A renewal starts no subscription: it belongs to one.
   const subscriptions = renewal === undefined ? priced.lines.flatMap(subscriptionOf) : []
-  const pricing: PricedBy = {
+  const pricing: OrderTerms = {
     shipping: request.shipping ?? null,
     tax: request.tax ?? null,
     expedited: request.expedited ?? false,
@@ -426,8 +427,8 @@ function newOrder(
     customer_name: nameOf(request),
     referral_code: referral?.code ?? null,
     source: source ?? sourceOf(renewal),
-    pricing: { ...pricing },
-    risk: { ...risk },
+    pricing,
+    risk,
     subscription_id: renewal?.subscription_id ?? null,
     subscription_cycle: renewal?.cycle ?? null,
   }
@@ -443,7 +444,9 @@ const sourceOf = (renewal: Renewal | undefined) =>
   renewal === undefined ? ('checkout' as const) : ('subscription_renewal' as const)
 
 /** The interval of a subscribed line, as its product has it now. */
-function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscriptions'] {
+function subscriptionOf(
+  line: Sale['priced']['lines'][number],
+): NonNullable<OrderTerms['subscriptions']> {
   const { variant_id, is_subscription, subscription_interval, subscription_interval_count } = line
   if (!is_subscription || subscription_interval === null) return []
   const interval_count = subscription_interval_count ?? 1

@@ -1,10 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
-import type { Source } from '../affiliates/commission-schema.ts'
-import type { Rules } from '../fraud/score.ts'
 import { Recipient } from '../gift-cards/purchase-schema.ts'
 import {
-  Attestation,
   GiftCardCents,
   OrderCharge,
   OrderItem,
@@ -13,8 +10,8 @@ import {
   StorefrontOrder,
   TaxRate,
 } from '../orders/schema.ts'
+import { Attestation, Changed } from '../orders/terms-schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
-import type { DiscountTerms } from '../pricing/coupon.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import { StartedSubscription } from '../subscriptions/schema.ts'
 
@@ -182,16 +179,6 @@ export type Preview = Static<typeof Preview>
 
 export const FraudAnswer = Type.Object({ decision: Type.Enum(['accepted', 'review']) })
 
-const ChangedFigure = Type.Optional(Type.Object({ quoted_cents: Cents, placed_cents: Cents }))
-
-/** What an order costs otherwise than its quote said, which had no address. */
-export const Changed = Type.Object({
-  shipping_cents: ChangedFigure,
-  tax_cents: ChangedFigure,
-  total_cents: ChangedFigure,
-})
-export type Changed = Static<typeof Changed>
-
 export const CheckoutAnswer = Type.Object({
   order: ref(StorefrontOrder),
   items: Type.Array(ref(OrderItem)),
@@ -213,46 +200,3 @@ export const HeldAnswer = Type.Object(CheckoutAnswer.properties, {
   'x-response-description':
     'Accepted and `on_hold` until the merchant has reviewed it. The card is at most authorised; it is captured at the release.',
 })
-
-/** The findings of the fraud check before the payment. They name no person. */
-export const Risk = Type.Object({
-  ban: Type.Enum(['allow', 'review', 'block']),
-  ban_ids: Type.Array(Id),
-  velocity: Type.Number(),
-})
-export type Risk = Static<typeof Risk> & {
-  /** The rules of a store that has its own: a payment that is resumed is scored by the same. */
-  rules?: Rules
-}
-
-/** How an order's referral code came to it, stored with the order until it is placed. */
-export interface Referral {
-  source: Source
-  /** When the link was followed. Null: the code came with the checkout itself. */
-  touched_at: string | null
-  /** The hash of the shopper's browser, where an affiliate may use it. */
-  device: string | null
-}
-
-/**
- * The terms that an order was priced by, stored with it for edits and for the steps after payment.
- */
-export interface PricedBy {
-  shipping: ShippingPolicy | null
-  tax: TaxPolicy | null
-  expedited: boolean
-  /** Null where no coupon was applied. */
-  coupon: DiscountTerms | null
-  /** Whether renewals keep the coupon. Absent where they do not. */
-  coupon_recurs?: true
-  subscribe: boolean
-  attestation: Attestation | null
-  /** What differs from the quote by the address. Absent where nothing does. */
-  changed?: Changed
-  /** How the order's referral code came to it. Absent without one. */
-  referral?: Referral
-  /** The store's time zone, whose day a subscription starts on. Absent without subscriptions. */
-  time_zone?: string
-  /** The interval of each subscribed variant. */
-  subscriptions: Pick<StartedSubscription, 'variant_id' | 'interval' | 'interval_count'>[]
-}

@@ -29,7 +29,6 @@ import * as webhooks from '../webhooks/service.ts'
 import { earnCommission } from './commission-money.ts'
 import type { Outcome } from './pay-order.ts'
 import { cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './placed-order.ts'
-import type { PricedBy } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** Ends a checkout, in one transaction with its answer: the order is placed, held or failed. */
@@ -214,7 +213,7 @@ function originOf(
   { at, card, referral_code }: Start,
 ) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
-  const { time_zone = 'UTC', ...pricing } = order.pricing as Partial<PricedBy>
+  const { time_zone = 'UTC', ...pricing } = order.pricing
   const { shipping = null, tax = null, expedited = false } = pricing
   return {
     order_id: order.id,
@@ -247,7 +246,7 @@ function originOf(
  */
 function taxEstimate(order: OrderRow): { tax_estimate_bps?: number } {
   const goods = order.subtotal_cents - order.discount_cents
-  const { tax = null } = order.pricing as Partial<PricedBy>
+  const { tax = null } = order.pricing
   if (rateOf(tax) !== null || order.tax_cents === 0 || goods === 0) return {}
   const base = order.prices_include_tax ? Math.max(goods - order.tax_cents, 1) : goods
   return { tax_estimate_bps: Math.round((order.tax_cents * 10_000) / base) }
@@ -270,7 +269,7 @@ const answerBody = (
 
 /** What the order costs otherwise than its quote, where that had no address. */
 const changedOf = ({ pricing }: OrderRow) => {
-  const { changed } = pricing as Partial<PricedBy>
+  const { changed } = pricing
   return changed === undefined ? {} : { changed }
 }
 

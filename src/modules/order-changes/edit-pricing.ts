@@ -7,9 +7,8 @@ import type { StockLine } from '../inventory/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
-import type { DiscountTerms } from '../pricing/coupon.ts'
+import type { OrderTerms } from '../orders/terms-schema.ts'
 import { PriceLimitError, repriceOrder } from '../pricing/price.ts'
-import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import { resolveTax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
 import type { EditedLine, NewTotals } from './queries.ts'
 import type { MerchantEdit, ShopperEdit } from './schema.ts'
@@ -29,16 +28,8 @@ export interface Edited {
 
 type EditTerms = Pick<ShopperEdit & MerchantEdit, 'edits' | 'shipping' | 'tax' | 'expedited'>
 
-/** The terms by which a checkout priced the order. */
-interface PricedBy {
-  shipping?: ShippingPolicy | null
-  tax?: TaxPolicy | null
-  expedited?: boolean
-  coupon?: DiscountTerms | null
-}
-
 /** The coupon as it was when the order was placed. */
-const couponOf = async (db: Db, order_id: string, { coupon }: PricedBy) =>
+const couponOf = async (db: Db, order_id: string, { coupon }: OrderTerms) =>
   coupon ?? (await marketing.findOfOrder(db, order_id))
 
 /**
@@ -129,7 +120,7 @@ export async function priceEdit(
     request,
   }: { before: readonly OrderItem[]; after: OrderItem[]; request: EditTerms },
 ): Promise<Edited> {
-  const kept = order.pricing as PricedBy
+  const kept = order.pricing
   const shipping = request.shipping ?? kept.shipping ?? null
   const policy = request.tax ?? kept.tax ?? null
   const expedited = request.expedited ?? kept.expedited ?? false

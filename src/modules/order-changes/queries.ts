@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
+import type { OrderTerms } from '../orders/terms-schema.ts'
 
 /**
  * Claims the order for one operation, with its plan. The claim of the order has no time limit: the idempotency key
@@ -30,7 +31,7 @@ export interface NewTotals {
   shipping_cents: number
   tax_cents: number
   total_cents: number
-  pricing: Record<string, unknown>
+  pricing: OrderTerms
 }
 
 export const writeTotals = (tx: Tx, orderId: string, totals: NewTotals) =>

@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { chargesInserted, factColumns, type WrittenFacts } from './queries.ts'
 import type { NewCharge, NewEntry, ShipTo } from './schema.ts'
+import type { OrderTerms, Risk } from './terms-schema.ts'
 
 export interface NewOrder {
   id: string
@@ -27,9 +28,9 @@ export interface NewOrder {
   referral_code: string | null
   source: 'checkout' | 'subscription_renewal' | 'operator' | 'exchange'
   /** The terms by which an edit prices the order again. */
-  pricing: Record<string, unknown>
+  pricing: OrderTerms
   /** The findings of the fraud check before the payment. */
-  risk: Record<string, unknown>
+  risk: Risk
   /** The subscription and the cycle that a renewal charges. */
   subscription_id: string | null
   subscription_cycle: number | null

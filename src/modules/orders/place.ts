@@ -3,7 +3,6 @@ import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { SYSTEM } from '../../platform/audit.ts'
 import { StaleWorkError } from '../operations/service.ts'
-import type { TaxPolicy } from '../pricing/schema.ts'
 import { rateOf } from '../pricing/tax.ts'
 import * as queries from './place-queries.ts'
 import type {
@@ -57,7 +56,7 @@ const waitingRow = (
 ): OrderRow => ({
   ...order,
   tenant_ref,
-  tax_rate_bps: rateOf(order.pricing.tax as TaxPolicy | null),
+  tax_rate_bps: rateOf(order.pricing.tax),
   status: 'pending_payment',
   payment_status: 'pending',
   fulfillment_status: 'unfulfilled',

@@ -12,7 +12,7 @@ import * as reads from './read-queries.ts'
 import { findRequest } from './request-queries.ts'
 import type { Return, Returnable } from './return-schema.ts'
 import { listReviews } from './review-queries.ts'
-import type { Attestation, OrderExchange, OrderItem, OrderRow, WorkFilters } from './schema.ts'
+import type { OrderExchange, OrderItem, OrderRow, WorkFilters } from './schema.ts'
 import { get, listCharges, listItems, listRefunds } from './service.ts'
 import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } from './show.ts'
 
@@ -111,7 +111,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
     ...facts,
     timeline,
     notes: written,
-    attestation: (order.pricing.attestation as Attestation | undefined) ?? null,
+    attestation: order.pricing.attestation ?? null,
   }
 }
 

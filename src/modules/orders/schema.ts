@@ -5,6 +5,7 @@ import { Fulfillment, Work } from './parcel-schema.ts'
 import { PaymentRequest } from './payment-request-schema.ts'
 import { Return, Returnable } from './return-schema.ts'
 import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status-schema.ts'
+import { Attestation, OrderTerms, Risk } from './terms-schema.ts'
 
 export const OrderStatus = Type.Enum([...ORDER_STATUSES])
 export const PaymentStatus = Type.Enum([...PAYMENT_STATUSES])
@@ -38,13 +39,6 @@ export const ShownShipTo = Type.Object({
   postal_code: Type.String(),
   country: Type.String(),
 })
-
-/** The shopper's acceptance of a statement, where the store requires one before it sells. */
-export const Attestation = Type.Object({
-  statement_version: Type.String({ minLength: 1, maxLength: 100 }),
-  accepted_at: Type.String({ format: 'date-time' }),
-})
-export type Attestation = Static<typeof Attestation>
 
 /**
  * The reason of a hold for which the merchant gave none. Shoppers see it for any hold by a
@@ -200,8 +194,8 @@ export const OrderRow = Type.Object({
   ip: Nullable(Type.String()),
   customer_name: Nullable(Type.String()),
   referral_code: Nullable(Type.String()),
-  pricing: OpenObject,
-  risk: OpenObject,
+  pricing: OrderTerms,
+  risk: Risk,
   /** The subscription and the cycle that a renewal charges. */
   subscription_id: Nullable(Id),
   subscription_cycle: Nullable(Type.Integer()),

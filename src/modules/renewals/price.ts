@@ -3,25 +3,14 @@ import { ApiError } from '../../errors.ts'
 import type { CheckoutRequest } from '../checkout/schema.ts'
 import { type CheckoutDeps, type KeptTerms, readSale } from '../checkout/service.ts'
 import type { ShipTo } from '../orders/schema.ts'
-import type { DiscountTerms } from '../pricing/coupon.ts'
-import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 
 /** The price of a renewal, which is priced like a checkout. */
 
-/** The policies that the origin order was priced by. */
-interface StoredPricing {
-  shipping?: ShippingPolicy | null
-  tax?: TaxPolicy | null
-  expedited?: boolean | null
-  coupon?: DiscountTerms | null
-  referral_code?: string
-}
-
 /** Returns the request of the checkout that a renewal runs. */
 export function requestOf(subscription: DueSubscription): CheckoutRequest {
   const { customer_ref, person_id, email, variant_id, quantity, ship_to } = subscription
-  const stored = (subscription.pricing ?? {}) as StoredPricing
+  const stored = subscription.pricing ?? {}
   const { shipping = null, tax = null, expedited, referral_code } = stored
   return {
     customer_ref,
@@ -44,7 +33,7 @@ export function keptBy(subscription: DueSubscription): KeptTerms {
   return {
     unit_price_cents: isLocked ? unit_price_cents : null,
     prices_include_tax: isLocked ? prices_include_tax : null,
-    coupon: ((pricing ?? {}) as StoredPricing).coupon ?? null,
+    coupon: pricing?.coupon ?? null,
   }
 }
 

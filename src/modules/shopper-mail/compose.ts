@@ -12,7 +12,6 @@ import { findRequest, readCorrection } from '../orders/payment-request.ts'
 import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { deliveryAddress } from '../orders/ship-to.ts'
-import type { TaxPolicy } from '../pricing/schema.ts'
 import { rateOf } from '../pricing/tax.ts'
 import * as returns from '../returns/service.ts'
 import { type LookDeps, loadStoreLook, ownAsset } from '../sites/mail-look.ts'
@@ -241,7 +240,7 @@ function correctedFacts(found: object | null): Partial<OrderFacts> {
   const { priced, contact } = (found ?? {}) as Partial<Correction>
   if (!priced || !contact) return {}
   const { pricing, ...totals } = priced.totals
-  const tax_rate_bps = rateOf(pricing.tax as TaxPolicy | null)
+  const tax_rate_bps = rateOf(pricing.tax)
   return { ...totals, tax_rate_bps, ship_to: deliveryAddress(contact) }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../pricing/groups.ts'
 import { PriceLimitError, repriceOrder, unitPrice } from '../pricing/price.ts'
 import { rateOf } from '../pricing/tax.ts'
-import type { RenewalTerms, SubscriptionRow } from './schema.ts'
+import type { SubscriptionRow } from './schema.ts'
 
 /** The amount of a renewal: the same sums as those of the order that it becomes. */
 
@@ -92,7 +92,7 @@ export function renewalAmount(
   const { product_id, variant_id, quantity, currency, pricing } = row
   const unit_price_cents = current ?? row.unit_price_cents
   const prices_include_tax = current === undefined ? row.prices_include_tax : pricesIncludeTax
-  const terms = (pricing ?? {}) as RenewalTerms
+  const terms = pricing ?? {}
   const { shipping = null, tax = null, expedited = false, coupon = null } = terms
   const isProviders = tax !== null && ![null, 'null', 'flat_rate'].includes(tax.provider)
   const rate_bps = isProviders ? (terms.tax_estimate_bps ?? 0) : (rateOf(tax) ?? 0)

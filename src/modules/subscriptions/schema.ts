@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
+import { INTERVALS } from '../catalog/schema.ts'
 import { ShownShipTo } from '../orders/schema.ts'
 import type { CardFacts } from '../payments/schema.ts'
 import type { DiscountTerms } from '../pricing/coupon.ts'
-import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 
-export const INTERVALS = ['day', 'week', 'month', 'year'] as const
 export const Interval = Type.Enum([...INTERVALS])
 export type Interval = Static<typeof Interval>
 
@@ -74,16 +74,17 @@ export interface NewSubscription {
 }
 
 /** The terms that renewals are priced by, beside the price of the goods. */
-export interface RenewalTerms {
-  shipping?: ShippingPolicy | null
-  tax?: TaxPolicy | null
-  expedited?: boolean
-  coupon?: RecurringCoupon | null
+export const RenewalTerms = Type.Object({
+  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  tax: Type.Optional(Nullable(TaxPolicy)),
+  expedited: Type.Optional(Type.Boolean()),
+  coupon: Type.Optional(Type.Unsafe<RecurringCoupon | null>(Nullable(OpenObject))),
   /** The share of the goods that a tax provider computed for the origin order, in basis points. */
-  tax_estimate_bps?: number
+  tax_estimate_bps: Type.Optional(Type.Integer()),
   /** The code of the affiliate who also earns commission on the renewals. */
-  referral_code?: string
-}
+  referral_code: Type.Optional(Type.String()),
+})
+export type RenewalTerms = Static<typeof RenewalTerms>
 
 /** The facts that all subscriptions of one order have in common. */
 export interface Origin {
@@ -233,7 +234,7 @@ export const stored = {
   prices_include_tax: Type.Boolean(),
   currency: Type.String(),
   price_policy: Type.Enum(['locked', 'current']),
-  pricing: Nullable(OpenObject),
+  pricing: Nullable(RenewalTerms),
   status: SubscriptionStatus,
   origin_order_id: Id,
   paid_cycles: Type.Integer(),

@@ -7,7 +7,7 @@ import { saleTermsOf } from '../sites/sale-terms.ts'
 import type { Store } from '../stores/schema.ts'
 import { allowedNow, isRunning } from './actions.ts'
 import { catalogPrices, renewalAmount } from './price.ts'
-import type { RenewalTerms, Subscription, SubscriptionRow, UpcomingCharge } from './schema.ts'
+import type { Subscription, SubscriptionRow, UpcomingCharge } from './schema.ts'
 
 /**
  * Shows subscriptions as the API does: with their next charges and what these cost, and without the card's
@@ -74,7 +74,7 @@ const chargesLeft = ({ max_cycles, paid_cycles }: SubscriptionRow): number =>
 const isLast = (row: SubscriptionRow): boolean => row.cancel_at_period_end || chargesLeft(row) === 0
 
 function shown(row: SubscriptionRow) {
-  const { coupon } = (row.pricing ?? {}) as RenewalTerms
+  const { coupon } = row.pricing ?? {}
   const { card_brand: brand, card_last4: last4, dunning_attempt: attempt } = row
   const { card_exp_month: exp_month, card_exp_year: exp_year } = row
   const updatable = allowedNow(row).includes('change_card')
