@@ -8,22 +8,17 @@ import { createMailingWorker, moveDue } from './modules/campaigns/jobs.ts'
 import { WAKE_CAMPAIGN_MAIL } from './modules/campaigns/service.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
-import {
-  LABEL_UNUSED,
-  type LabelUnused,
-  voidOfCancelled,
-  voidUnused,
-} from './modules/carriers/void-label.ts'
-import { refreshSearchIndex } from './modules/catalog/search.ts'
+import { LABEL_UNUSED, voidOfCancelled, voidUnused } from './modules/carriers/void-label.ts'
+import { LANGUAGE_CHANGED, refreshSearchIndex } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
 import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-event-jobs.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'
 import * as fulfillment from './modules/fulfillment/jobs.ts'
-import { PARCEL_CANCELLED, type ParcelCancelled } from './modules/fulfillment/service.ts'
+import { PARCEL_CANCELLED } from './modules/fulfillment/service.ts'
 import * as gateway from './modules/gateway/jobs.ts'
-import { WEBHOOK_RECEIVED, type WebhookReceived } from './modules/gateway/schema.ts'
+import { WEBHOOK_RECEIVED } from './modules/gateway/schema.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import { createRecount } from './modules/inventory/jobs.ts'
@@ -41,6 +36,7 @@ import * as segments from './modules/segments/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
 import { queueMails, WAKE_SHOPPER_MAIL } from './modules/shopper-mail/service.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
+import { PROVISIONED } from './modules/stores/service.ts'
 import {
   NOTICE_DAYS_CHANGED,
   rescheduleAll,
@@ -62,7 +58,7 @@ import { deleteOldAnswers, freeAbandonedKeys } from './platform/idempotency-upke
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createTransport, type MailTransport, sendDue } from './platform/mail.ts'
-import { createOutboxWorker, deleteHandled, type Handler } from './platform/outbox.ts'
+import { createOutboxWorker, deleteHandled, type Handler, handle } from './platform/outbox.ts'
 import { dropOldMonths, makePartitions } from './platform/partitions.ts'
 import { createWordPruning, pruneOldRows } from './platform/prune.ts'
 import { MONTHS_LOOP, SLICES_LOOP } from './platform/retention.ts'
@@ -83,17 +79,21 @@ export function handlersOf({
   }
   return {
     // Tells that a store exists. No part of the platform has anything to do then.
-    'store.provisioned.v1': () => Promise.resolve(),
-    'store.language_changed.v1': (_event, db, signal) => refreshSearchIndex(db, signal),
-    [PARCEL_CANCELLED]: ({ payload }, db) =>
-      voidOfCancelled({ carriers }, db, payload as ParcelCancelled),
-    [LABEL_UNUSED]: ({ payload }, db) => voidUnused({ carriers }, db, payload as LabelUnused),
-    [NOTICE_DAYS_CHANGED]: (_event, db, signal) => rescheduleAll(db, signal),
-    [WEBHOOK_RECEIVED]: ({ payload }, db) => {
-      const event = payload as WebhookReceived
+    [PROVISIONED.type]: handle(PROVISIONED, () => Promise.resolve()),
+    [LANGUAGE_CHANGED.type]: handle(LANGUAGE_CHANGED, (_, db, signal) =>
+      refreshSearchIndex(db, signal),
+    ),
+    [PARCEL_CANCELLED.type]: handle(PARCEL_CANCELLED, (parcel, db) =>
+      voidOfCancelled({ carriers }, db, parcel),
+    ),
+    [LABEL_UNUSED.type]: handle(LABEL_UNUSED, (label, db) => voidUnused({ carriers }, db, label)),
+    [NOTICE_DAYS_CHANGED.type]: handle(NOTICE_DAYS_CHANGED, (_, db, signal) =>
+      rescheduleAll(db, signal),
+    ),
+    [WEBHOOK_RECEIVED.type]: handle(WEBHOOK_RECEIVED, (event, db) => {
       if (isOfCarrier(event)) return onCarrierEvent({ carriers }, db, event)
       return isOfCardUpdater(event) ? onCardUpdate(db, event) : onProviderEvent(deps, db, event)
-    },
+    }),
   } satisfies Record<string, Handler>
 }
 

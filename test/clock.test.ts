@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { Type } from 'typebox'
 import { DAY_MS } from '../src/kernel/time.ts'
 import { expireDue } from '../src/modules/gift-cards/jobs.ts'
 import { collectableAssets } from '../src/modules/media/queries.ts'
@@ -110,10 +111,11 @@ test('work is due by the business time of its store, and platform work by machin
   move(31)
   assert.equal((await collectableAssets.claim(workerDatabase.tenant(tenant), 10)).length, 1)
   const handled: string[] = []
+  const moved = { type: 'test.moved.v1', payload: Type.Object({ card: Type.String() }) }
   await database
     .tenant(tenant)
-    .transaction('publish', (tx) => publish(tx, 'test.moved.v1', { card: body.gift_card.id }))
-  const handlers = { 'test.moved.v1': async () => void handled.push('once') }
+    .transaction('publish', (tx) => publish(tx, moved, { card: body.gift_card.id }))
+  const handlers = { [moved.type]: async () => void handled.push('once') }
   await deliverDue(workerDatabase, handlers, { slots: 20 })
   assert.deepEqual(handled, ['once'], 'internal events are not put off by a moved clock')
   assert.equal(await expireDue(workerDatabase), 1, 'loops also look into stores that are ahead')

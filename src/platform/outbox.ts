@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { Database, Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
@@ -58,8 +58,33 @@ const queue = defineQueue({
 
 type Claimed = Static<typeof OutboxRow> & Lease
 
+/**
+ * A kind of internal events, with the shape of what they say. The type is stored with each event, so that it never
+ * changes.
+ */
+export interface Topic<S extends TSchema = TSchema> {
+  type: string
+  payload: S
+}
+
+/** Makes the handler of a topic, to be listed by its type. It gets only payloads of the topic's shape. */
+export const handle =
+  <S extends TSchema>(
+    { type, payload: shape }: Topic<S>,
+    work: (payload: Static<S>, db: TenantDb, signal: AbortSignal) => Promise<void>,
+  ): Handler =>
+  async ({ payload }, db, signal) => {
+    const { Value } = await import('typebox/value')
+    if (!Value.Check(shape, payload)) throw new TypeError(`${type} has a payload of another shape`)
+    await work(payload, db, signal)
+  }
+
 /** Writes an event for the platform's own handlers, in the caller's transaction. */
-export async function publish(tx: Tx, type: string, payload: unknown): Promise<string> {
+export async function publish<S extends TSchema>(
+  tx: Tx,
+  { type }: Topic<S>,
+  payload: Static<S>,
+): Promise<string> {
   const { id } = await tx.one(
     Type.Object({ id: Id }),
     sql`
@@ -74,7 +99,12 @@ export async function publish(tx: Tx, type: string, payload: unknown): Promise<s
  * Writes an event like `publish`, as the last part of a statement: one event for each row of `cause`, which its
  * `with` defines. So the cause and the event are one commit without a transaction.
  */
-export const publishFrom = (db: Db, type: string, payload: unknown, cause: Sql): Sql => sql`
+export const publishFrom = <S extends TSchema>(
+  db: Db,
+  { type }: Topic<S>,
+  payload: Static<S>,
+  cause: Sql,
+): Sql => sql`
     insert into outbox (tenant_ref, type, payload)
     select ${db.tenant}, ${type}, ${textOf(type, payload)}::jsonb from ${cause}`
 

@@ -25,6 +25,8 @@ interface Tally {
 /** The fewest that prove something; a busy machine gets the time for them. */
 const KILLS_MIN = 20
 
+const MARKED = { type: 'torture', payload: Type.Object({ mark: Type.String() }) }
+
 /** Writes two entries in one transaction, with a read in between, until the time is over. */
 async function write(db: TenantDb, isOver: () => boolean, tally: Tally) {
   while (!isOver()) {
@@ -33,7 +35,7 @@ async function write(db: TenantDb, isOver: () => boolean, tally: Tally) {
       await db.transaction('two legs', async (tx) => {
         await record(tx, SYSTEM, { action: 'torture', entity: mark })
         await tx.one(Type.Object({ n: Type.Integer() }), sql`select count(*)::int as n from stores`)
-        await publish(tx, 'torture', { mark })
+        await publish(tx, MARKED, { mark })
       })
       tally.committed.push(mark)
     } catch {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, test } from 'node:test'
+import { Type } from 'typebox'
 import type { Tx } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import {
   deleteHandled,
   type Handler,
+  handle,
   type OutboxEvent,
   publish,
 } from '../../src/platform/outbox.ts'
@@ -18,8 +20,11 @@ const [acme = '', bolt = ''] = await platform.addStores(2)
 
 beforeEach(() => query('truncate outbox'))
 
+/** A topic with any payload. */
+const topicOf = (type: string) => ({ type, payload: Type.Unknown() })
+
 const emit = (tenant: string, type: string, payload: unknown = {}) =>
-  app.tenant(tenant).transaction('emit', (tx) => publish(tx, type, payload))
+  app.tenant(tenant).transaction('emit', (tx) => publish(tx, topicOf(type), payload))
 
 /** A handler that records the events it gets. */
 function listener() {
@@ -50,11 +55,26 @@ const postpone = () =>
 const readClock = async () =>
   Number((await query<{ now: Date }>('select clock_timestamp() as now'))[0]?.now)
 
+describe('the handler of a topic', () => {
+  test('gets payloads of its shape alone; another is tried again, and never handled', async () => {
+    const topic = { type: 'shaped', payload: Type.Object({ order_id: Type.String() }) }
+    const got: unknown[] = []
+    const handlers = { shaped: handle(topic, async (payload) => void got.push(payload)) }
+    await emit(acme, 'shaped', { order_id: 1 })
+    await emit(acme, 'shaped', { order_id: 'a' })
+    await deliverDue(worker, handlers, { slots: 10 })
+    assert.deepEqual(got, [{ order_id: 'a' }])
+    const [wrong, right] = await listRows()
+    assert.deepEqual([wrong?.handled, right?.handled], [false, true])
+    assert.match(wrong?.last_error ?? '', /payload of another shape/)
+  })
+})
+
 describe('an event', () => {
   test('is handled if and only if its cause is committed', async () => {
     const { events, handler } = listener()
     const failing = app.tenant(acme).transaction('cause', async (tx: Tx) => {
-      await publish(tx, 'order.placed', { order_id: 1 })
+      await publish(tx, topicOf('order.placed'), { order_id: 1 })
       throw new Error('the cause failed')
     })
     await assert.rejects(failing, /the cause failed/)
@@ -91,7 +111,7 @@ describe('an event', () => {
     const seen: string[] = []
     const handler: Handler = async (event, db) => {
       assert.equal(db.tenant, event.tenant_ref)
-      await db.transaction('act', (tx) => publish(tx, 'b', {}))
+      await db.transaction('act', (tx) => publish(tx, topicOf('b'), {}))
       seen.push(db.tenant)
     }
     await deliverDue(worker, { a: handler }, { slots: 10 })
@@ -188,7 +208,7 @@ describe('a handler that fails', () => {
 
   test('of one store with many events does not delay another store', async () => {
     await app.tenant(acme).transaction('many', async (tx) => {
-      for (let i = 0; i < 200; i++) await publish(tx, 'bad', { i })
+      for (let i = 0; i < 200; i++) await publish(tx, topicOf('bad'), { i })
     })
     await emit(bolt, 'good')
     const { events, handler } = listener()

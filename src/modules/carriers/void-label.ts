@@ -1,6 +1,8 @@
+import { type Static, Type } from 'typebox'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import type { ErrorCode } from '../../error-codes.ts'
 import { ApiError } from '../../errors.ts'
+import { Id } from '../../kernel/schema.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -43,15 +45,16 @@ export async function voidLabel(
 }
 
 /** An event of the outbox: a carrier sold a label when its parcel had left or was cancelled. */
-export const LABEL_UNUSED = 'label.unused.v1'
+export const LABEL_UNUSED = {
+  type: 'label.unused.v1',
+  payload: Type.Object({ label_id: Id }),
+} satisfies outbox.Topic
 
-export interface LabelUnused {
-  label_id: string
-}
+export type LabelUnused = Static<typeof LABEL_UNUSED.payload>
 
 /** Leaves a label to the worker, which voids it: so a process that stops after the commit leaves no unused label. */
 export const publishUnused = (tx: Tx, { id }: LabelRow) =>
-  outbox.publish(tx, LABEL_UNUSED, { label_id: id } satisfies LabelUnused)
+  outbox.publish(tx, LABEL_UNUSED, { label_id: id })
 
 /** Voids a label that its parcel does not need. */
 export async function voidUnused(

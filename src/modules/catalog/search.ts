@@ -1,8 +1,10 @@
+import { Type } from 'typebox'
 import type { Database, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { clamp, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
+import type { Topic } from '../../platform/outbox.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
 import type { ProductFragments } from './product-fragments.ts'
 import type { AssetBase } from './product-json.ts'
@@ -117,6 +119,12 @@ const BATCH = 200
 
 /** Less than the id of any product. */
 const FIRST = '00000000-0000-0000-0000-000000000000'
+
+/** Says that the language of a store changed. A trigger of `stores` writes it. */
+export const LANGUAGE_CHANGED = {
+  type: 'store.language_changed.v1',
+  payload: Type.Object({ language: Type.String() }),
+} satisfies Topic
 
 /**
  * Indexes all products and collections of a store again, after its language changed. If it is

@@ -1,9 +1,10 @@
+import { type Static, Type } from 'typebox'
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
-import { isUuid } from '../../kernel/schema.ts'
+import { Id, isUuid } from '../../kernel/schema.ts'
 import { MINUTE_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import type { KeepingCaller } from '../../platform/idempotency.ts'
@@ -354,18 +355,19 @@ export function cancel(
 }
 
 /** An event of the outbox: a parcel was cancelled, and its label was not used. */
-export const PARCEL_CANCELLED = 'fulfillment.cancelled.v1'
+export const PARCEL_CANCELLED = {
+  type: 'fulfillment.cancelled.v1',
+  payload: Type.Object({ fulfillment_id: Id }),
+} satisfies outbox.Topic
 
-export interface ParcelCancelled {
-  fulfillment_id: string
-}
+export type ParcelCancelled = Static<typeof PARCEL_CANCELLED.payload>
 
 /**
  * Publishes that a parcel was cancelled. Carriers are not asked here: a cancellation must not wait for one,
  * and it belongs to a lower module.
  */
 const publishCancelled = (tx: Tx, { id }: FulfillmentRow) =>
-  outbox.publish(tx, PARCEL_CANCELLED, { fulfillment_id: id } satisfies ParcelCancelled)
+  outbox.publish(tx, PARCEL_CANCELLED, { fulfillment_id: id })
 
 const asCancelled = (tx: Tx, parcel: FulfillmentRow, reason: string | null): FulfillmentRow => ({
   ...parcel,

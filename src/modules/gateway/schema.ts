@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
+import type { Topic } from '../../platform/outbox.ts'
 
 /** How a provider signs its events. */
 export const SCHEMES = ['nmi', 'stripe', 'standard'] as const
@@ -61,14 +62,16 @@ export type Receipt = Static<typeof Receipt>
  * The event that is published once for each stored event of a provider. It names the row,
  * and has none of its content.
  */
-export const WEBHOOK_RECEIVED = 'webhook.received.v1'
-export const WebhookReceived = Type.Object({
-  provider: Type.String(),
-  account_ref: Type.String(),
-  provider_event_id: Type.String(),
-  event_type: Nullable(Type.String()),
-})
-export type WebhookReceived = Static<typeof WebhookReceived>
+export const WEBHOOK_RECEIVED = {
+  type: 'webhook.received.v1',
+  payload: Type.Object({
+    provider: Type.String(),
+    account_ref: Type.String(),
+    provider_event_id: Type.String(),
+    event_type: Nullable(Type.String()),
+  }),
+} satisfies Topic
+export type WebhookReceived = Static<typeof WEBHOOK_RECEIVED.payload>
 
 /** What an event is about. It says which attempts to look up; the lookup says what happened. */
 export interface EventSubject {

@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { mapViolations } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody, invalidBodyOf } from '../../errors.ts'
@@ -14,7 +15,13 @@ import {
   type StorePatch,
 } from './schema.ts'
 
-/** Creates a store, in draft, and publishes `store.provisioned.v1`. */
+/** Says that a store exists. */
+export const PROVISIONED = {
+  type: 'store.provisioned.v1',
+  payload: Type.Object({ store_ref: Type.String(), display_name: Type.String() }),
+} satisfies outbox.Topic
+
+/** Creates a store, in draft, and says so. */
 export async function create(database: Database, actor: audit.Actor, request: NewStore) {
   const store = { ...request, ...checkSettings(request), ...lowerOwner(request.owner_email) }
   const db = database.tenantForOwnWork(store.tenant_ref)
@@ -27,7 +34,7 @@ export async function create(database: Database, actor: audit.Actor, request: Ne
       entity: `store:${created.tenant_ref}`,
       after: created,
     })
-    await outbox.publish(tx, 'store.provisioned.v1', {
+    await outbox.publish(tx, PROVISIONED, {
       store_ref: created.tenant_ref,
       display_name: created.display_name,
     })

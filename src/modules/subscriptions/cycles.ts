@@ -1,6 +1,8 @@
+import { Type } from 'typebox'
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Sql } from '../../db/sql.ts'
+import type { Topic } from '../../platform/outbox.ts'
 import * as orders from '../orders/service.ts'
 import type { EventType } from '../webhooks/events.ts'
 import * as webhooks from '../webhooks/service.ts'
@@ -241,7 +243,10 @@ export async function blockStored(tx: Tx, id: string): Promise<void> {
 }
 
 /** The event that a store has changed how many days before a charge its customers are notified. */
-export const NOTICE_DAYS_CHANGED = 'subscriptions.notice_days_changed.v1'
+export const NOTICE_DAYS_CHANGED = {
+  type: 'subscriptions.notice_days_changed.v1',
+  payload: Type.Object({}),
+} satisfies Topic
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 const RESCHEDULED_AT_ONCE = 500
