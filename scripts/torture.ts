@@ -38,6 +38,7 @@ const FILES = new Set([
   'test/modules/inventory/unit-model.test.ts',
   'test/modules/renewals/killed-workers.test.ts',
   'test/modules/webhooks/killed-workers.test.ts',
+  'test/npm-start.test.ts',
   'test/storefront/any-manifest.test.ts',
   ...RANDOM,
   ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),

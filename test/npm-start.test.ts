@@ -10,6 +10,12 @@ import { startProcess, type TestProcess } from './harness/process.ts'
 describe('npm start', () => {
   const RUN = ['node', 'scripts/run.mjs', 'src/main.ts', 'serve']
 
+  /** Ctrl-C and the tests of `scripts/run.mjs` send these, too. */
+  const MORE = [
+    [['npm', 'start'], 'SIGINT', 0, {}],
+    [RUN, 'SIGHUP', 0, {}],
+  ] as const
+
   /** That the server and its database have ended, soon after the signal even on a busy machine. */
   async function stops(serving: TestProcess, dataDir: string) {
     const within = sleep(60_000, null, { ref: false })
@@ -41,16 +47,18 @@ describe('npm start', () => {
     process.kill(-child.pid, 'SIGINT')
   }
 
+  /** All signals to all processes: a drill of `npm run torture`. */
+  const isLong = process.env.LONG === '1'
+
   test('ends with its server and its database by a signal to any of its processes', async (t) => {
     const dataDir = await installedFolder(t)
     // In development the first of them has another process, which fills the demo stores.
     const first = { NODE_ENV: 'development' }
     for (const [command, signal, code, env] of [
       [['npm', 'start'], 'SIGTERM', 0, first],
-      [['npm', 'start'], 'SIGINT', 0, {}],
       [['npm', 'start'], 'SIGKILL', null, {}],
-      [RUN, 'SIGHUP', 0, {}],
       [RUN, 'SIGKILL', null, {}],
+      ...(isLong ? MORE : []),
     ] as const) {
       const serving = await startProcess(t, { dataDir, command, env })
       if (env === first)

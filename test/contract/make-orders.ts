@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
 import type { Caller, TestApp } from '../harness/app.ts'
-import { APPROVED, checkout, openShop } from '../modules/checkout/setup.ts'
+import { APPROVED, checkout, openShop, type Shop } from '../modules/checkout/setup.ts'
 import { freshKey, LINE } from './ids.ts'
 
 /** Makes orders, and what comes after them: parcels, labels, returns and mails. */
 
 export const LABEL = { carrier: 'simulated', service: 'standard' }
 
+/** The live store of each app. A hundred fixtures order in it, and to open it takes as long as an order. */
+const shops = new WeakMap<TestApp, Promise<Shop>>()
+
 /** A paid order of two units. */
 export async function placeOrder(_merchant: Caller, app: TestApp, more: object = {}) {
-  const shop = await openShop(app)
+  const opening = shops.get(app) ?? openShop(app)
+  shops.set(app, opening)
+  const shop = await opening
   const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
   const body = { customer_ref: 'a canary', items, card: APPROVED, ...more }
   const placed = await checkout(app, shop, body)

@@ -5,16 +5,23 @@ import { openSuperuser } from '../harness/superuser.ts'
 
 /**
  * All zones that PostgreSQL knows, anchors on every day that some month lacks, and both sides of a leap year; 60
- * periods of each unit. Zones with equal rules are left in: their names are what merchants choose.
+ * periods of each unit. Of zones that have the same time on every day of two years, one stands for the others.
  */
 const PERIODS = `
+  with days as (
+    select name, string_agg((at at time zone name)::text, ',' order by at) as times
+      from pg_timezone_names,
+           generate_series(timestamptz '2027-01-01 06:00Z', '2028-12-31 06:00Z', interval '1 day') as at
+     where name not like 'posix%'
+     group by name
+  ),
+  zones as (select min(name) as name from days group by times)
   select z.name as zone, a.anchor::date as anchor, u.unit, u.count, n,
          fd_period_start(a.anchor::date, u.unit, u.count, n, z.name) as at
-    from pg_timezone_names z,
+    from zones z,
          (values ('2027-01-30'), ('2027-01-31'), ('2028-02-29')) as a (anchor),
          (values ('day', 3), ('week', 1), ('month', 1), ('year', 1)) as u (unit, count),
-         generate_series(0, 60) as n
-   where z.name not like 'posix%'`
+         generate_series(0, 60) as n`
 
 test('periods strictly grow, fall on the day of their anchor at 06:00, and never drift, in every time zone', async (t) => {
   const database = await openTestDatabase(t)
@@ -39,7 +46,7 @@ test('periods strictly grow, fall on the day of their anchor at 06:00, and never
            count(*) filter (where unit = 'week' and local::date <> anchor + 7 * n * count)::int as wrong_week
       from seen`)
   const { checked, ...faults } = rows[0]
-  assert.ok(checked > 300_000, `only ${checked} periods`)
+  assert.ok(checked > 40_000, `only ${checked} periods`)
   assert.deepEqual(faults, {
     shrunk: 0,
     at_another_hour: 0,

@@ -11,7 +11,7 @@ import { startProcess } from '../harness/process.ts'
 import { UUID } from '../harness/refusals.ts'
 
 /** The test suite sends few; a run overnight sends 100,000. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 1_000)
+const RUNS = Number(process.env.FUZZ_RUNS ?? 500)
 /** Requests at the same time. */
 const BATCH = 20
 /** From this many on, every second batch goes to a process of its own, whose memory is watched. */

@@ -7,7 +7,7 @@ import { openCheckoutApp, openShop } from '../checkout/setup.ts'
 import { openUnitModel, seededRandom } from './unit-model/model.ts'
 import { assertUnitsMatch, takeStep } from './unit-model/steps.ts'
 
-const STEPS = process.env.LONG === '1' ? 10_000 : 600
+const STEPS = process.env.LONG === '1' ? 10_000 : 300
 const SEED = Number(process.env.UNIT_SEED ?? (process.env.LONG ? randomInt(2 ** 31) : 62))
 
 /** So often everything is added up; the levels are compared after every step. */
