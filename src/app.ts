@@ -160,7 +160,7 @@ export async function buildApp(
     startRoutes({ runtime, hasStorefront }),
     ...publicRoutes(runtime, deps, { limited: guards.limited, readerOf }),
   ]
-  await app.register(publicPlane(pace, (store) => database.learn(store), open))
+  await app.register(publicPlane(pace, database, open))
   await app.register(
     onPlane('owner', guards.owner, [
       identityRoutes.ownerRoutes(deps.owners, guards.limited),

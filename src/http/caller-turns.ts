@@ -14,6 +14,21 @@ export class CallerTurns<T> {
     this.#size += 1
   }
 
+  /**
+   * Takes the places that a test picks. Those of a caller stand in the order in which they came, and the test is not
+   * asked for those behind one that it does not pick.
+   */
+  takeFirst(isPicked: (place: T) => boolean): T[] {
+    const taken: T[] = []
+    for (const [caller, places] of this.#places) {
+      const kept = places.findIndex((place) => !isPicked(place))
+      taken.push(...places.splice(0, kept === -1 ? places.length : kept))
+      if (places.length === 0) this.#places.delete(caller)
+    }
+    this.#size -= taken.length
+    return taken
+  }
+
   /** Takes the first place of the caller whose turn it is; that caller is then behind the others. */
   next(): T | undefined {
     const [turn] = this.#places

@@ -205,15 +205,17 @@ async function openStoreOfPath({ database, requireStore }: GuardDeps, request: F
  * it did not exist.
  */
 async function isOfStore(
-  { checkStoreToken }: GuardDeps,
-  { params }: FastifyRequest,
+  { checkStoreToken, limits, callerOf }: GuardDeps,
+  { params, ip }: FastifyRequest,
   token: string,
 ): Promise<boolean> {
   const { tenant } = params as { tenant?: string }
   if (tenant === undefined) return false
   const owner = await knownOr503(checkStoreToken(token, tenant))
-  if (owner === 'other') throw new ApiError('unknown_tenant')
-  return owner === 'own'
+  if (owner !== 'other') return owner === 'own'
+  // Nothing else limits it: it is looked up each time, and no store waits for it.
+  await limits.countFailure(callerOf(ip))
+  throw new ApiError('unknown_tenant')
 }
 
 /** Answers 503 for a check that could not run, since such a failure is not a refusal. */

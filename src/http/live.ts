@@ -199,8 +199,8 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     route: string,
     outgoing: Pick<Outgoing, 'cached' | 'encoded'>,
   ): number {
-    // A caller who has left while it waited is not answered.
-    if (response.destroyed) return 0
+    // A caller who has left while it waited is not answered, nor one who was told that it waited too long.
+    if (response.destroyed || response.headersSent) return 0
     const correlationId = randomUUID()
     const status = write(request, response, { ...outgoing, correlationId })
     count?.(route, status)
@@ -216,6 +216,7 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   const [routed] = app.server.listeners('request') as RequestListener[]
   if (routed === undefined) throw new Error('the server has no router')
   const answer = (exchange: Exchange): void => {
+    if (exchange.response.headersSent) return
     if (!tryAnswer(exchange)) routed.call(app.server, exchange.request, exchange.response)
   }
   app.server.removeListener('request', routed)

@@ -184,22 +184,34 @@ export class ReadPace {
     }
   }
 
-  /** Takes the place whose turn it is. Those that waited too long are refused on the way. */
+  /** Takes the place whose turn it is. */
   #next(line: CallerTurns<Place>): Place | undefined {
-    for (;;) {
-      const place = line.next()
-      if (place === undefined) return undefined
-      this.#waiting -= 1
-      const left = (this.#waitingOf.get(place.reader) ?? 1) - 1
-      if (left === 0) this.#waitingOf.delete(place.reader)
-      else this.#waitingOf.set(place.reader, left)
-      if (this.#timer() - place.since <= WAIT_MS) return place
+    const place = line.next()
+    if (place !== undefined) this.#leave(place)
+    return place
+  }
+
+  /** Refuses the reads that have waited too long, whether or not it is their store's turn. */
+  #rejectLate(line: CallerTurns<Place>): void {
+    const now = this.#timer()
+    for (const place of line.takeFirst(({ since }) => now - since > WAIT_MS)) {
+      this.#leave(place)
       place.reject(overload())
     }
   }
 
+  /** Counts a read that waits no longer. */
+  #leave({ reader }: Place): void {
+    this.#waiting -= 1
+    const left = (this.#waitingOf.get(reader) ?? 1) - 1
+    if (left === 0) this.#waitingOf.delete(reader)
+    else this.#waitingOf.set(reader, left)
+  }
+
   /** Starts the reads that may be answered now: one from memory, one by its route, and so on. */
   #startWaiting(store: string | null, bucket: Bucket): void {
+    this.#rejectLate(bucket.memory)
+    this.#rejectLate(bucket.routed)
     for (let any = true; any; ) {
       any = false
       if (bucket.memory.size > 0 && (!this.#othersAreAtWork(store) || this.#count(bucket, 1))) {
@@ -207,9 +219,8 @@ export class ReadPace {
         any = true
       }
       if (bucket.routed.size > 0 && this.#mayRun(store, bucket)) {
-        const place = this.#next(bucket.routed)
-        if (place !== undefined) bucket.running += 1
-        place?.start()
+        bucket.running += 1
+        this.#next(bucket.routed)?.start()
         any = true
       }
     }
@@ -261,33 +272,49 @@ declare module 'fastify' {
   }
 }
 
-/** Registers public routes, whose reads take turns. `learn` is called with each store that is read. */
+/** Who remembers which stores the public is served. */
+interface ServedStores {
+  learn(store: string): void
+  forget(store: string): void
+}
+
+/** Registers public routes, whose reads take turns. */
 export const publicPlane = (
   pace: ReadPace,
-  learn: (store: string) => void,
+  served: ServedStores,
   routes: readonly Routes[],
 ): Routes =>
   onPlane('public', pace.guard, [
     async (app) => {
-      app.addHook('onRoute', leaveAfterHandler)
+      app.addHook('onRoute', (route) => leaveAfterHandler(route, served))
       app.addHook('onResponse', async (request, { raw }) => {
         // A read that was refused never came to its handler.
         request.leavePace?.()
-        const { tenant } = Object(request.params) as { tenant?: string }
-        if (tenant !== undefined && (raw.statusCode === 200 || raw.statusCode === 304))
-          learn(tenant)
+        // Not by other addresses with a store in them: a draft, too, shows its images.
+        const store = storeOf(request.url)
+        if (store !== null && (raw.statusCode === 200 || raw.statusCode === 304)) {
+          served.learn(store)
+        }
       })
       for (const add of routes) await add(app)
     },
   ])
 
-/** Ends the turn of a public read when its handler is done: a reader who is slow to take an answer delays no other. */
-function leaveAfterHandler(route: RouteOptions): void {
+/**
+ * Ends the turn of a public read when its handler is done: a reader who is slow to take an answer delays no other.
+ * A store that the handler does not find is served no longer.
+ */
+function leaveAfterHandler(route: RouteOptions, served: ServedStores): void {
   const { handler, config } = route
   route.handler = async function inTurn(request, reply) {
     if (config?.streams) request.leavePace?.()
     try {
       return await forReader(request.reader, () => handler.call(this, request, reply))
+    } catch (error) {
+      const isUnknown = error instanceof ApiError && error.code === 'unknown_tenant'
+      const store = isUnknown ? storeOf(request.url) : null
+      if (store !== null) served.forget(store)
+      throw error
     } finally {
       request.leavePace?.()
     }

@@ -50,24 +50,37 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
   else endWith(socket, code)
 }
 
+/** After how many seconds the caller of a request that was never routed tries again. */
+const RETRY_SECONDS = '2'
+
 /**
  * Answers a request that has waited until its connection timed out, for its turn or for what it needs: a closed
  * connection would look like a crash, and its caller would not know when to try again. Returns the latest replies by
- * their sockets; a connection without one is closed, as are those that wait for the client. The keys are sockets and
- * not responses, since an entry for each response would cost the collector of garbage more than the request does.
+ * their sockets; a request without one still waits before the router. Connections that wait for the client are closed.
+ * The keys are sockets and not responses, since an entry for each response would cost the collector of garbage more
+ * than the request does.
  */
 export function answerStalled(server: Server): WeakMap<Duplex, FastifyReply> {
   const replies = new WeakMap<Duplex, FastifyReply>()
   server.on('timeout', (socket: Duplex) => {
     const response = latestResponses.get(socket)
-    const reply = replies.get(socket)
     const isWaiting = response?.req.complete === true && !response.headersSent
-    if (reply?.raw !== response || !isWaiting || reply?.sent !== false) return socket.destroy()
+    if (!isWaiting) return socket.destroy()
+    const reply = replies.get(socket)
+    if (reply?.raw !== response) return answerUnrouted(response)
+    if (reply.sent) return socket.destroy()
     const cause = new Error('the request waited until its connection timed out')
     reply.header('connection', 'close')
     reply.send(new ApiError('service_unavailable', { kind: 'overload', cause }))
   })
   return replies
+}
+
+function answerUnrouted(response: ServerResponse): void {
+  const error = new ApiError('service_unavailable')
+  const body = errorBody(error)
+  const headers = { ...headersOf(body), 'retry-after': RETRY_SECONDS }
+  response.writeHead(error.status, headers).end(body)
 }
 
 /** The minimum speed of a large body: so many bytes in each interval, and a limit for the whole. */

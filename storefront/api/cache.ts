@@ -1,3 +1,6 @@
+import { watchKept } from '../kept-bytes.ts'
+import { PlatformError } from './platform-client.ts'
+
 /**
  * Caches answers of the platform for a moment. Requests for the same key wait for one load. An
  * answer that has not changed stays the same object, so that values made from it can be kept with
@@ -20,24 +23,36 @@ interface Entry<T> {
   freshUntil: number
 }
 
-interface CacheOptions {
+interface CacheOptions<T> {
   freshMs: number
   weightMax: number
+  /** The object with which pages keep what they render of a value: it counts in the weight, at once. */
+  keeperOf(value: T): object
 }
 
-export function createCache<T extends object>({ freshMs, weightMax }: CacheOptions): Cache<T> {
+export function createCache<T extends object>({
+  freshMs,
+  weightMax,
+  keeperOf,
+}: CacheOptions<T>): Cache<T> {
   const entries = new Map<string, Entry<T>>()
   const loading = new Map<string, Promise<T>>()
   let weight = 0
 
-  function put(key: string, entry: Entry<T>) {
+  function put(key: string, value: T, loadedWeight: number) {
     drop(key)
+    const entry = { value, weight: 0, freshUntil: Date.now() + freshMs }
     entries.set(key, entry)
-    weight += entry.weight
-    for (const oldest of entries.keys()) {
-      if (weight <= weightMax || oldest === key) break
-      drop(oldest)
+    const grow = (by: number) => {
+      if (entries.get(key) !== entry) return
+      entry.weight += by
+      weight += by
+      for (const oldest of entries.keys()) {
+        if (weight <= weightMax || oldest === key) break
+        drop(oldest)
+      }
     }
+    grow(loadedWeight + watchKept(keeperOf(value), grow))
   }
 
   function drop(key: string) {
@@ -45,7 +60,7 @@ export function createCache<T extends object>({ freshMs, weightMax }: CacheOptio
     entries.delete(key)
   }
 
-  return {
+  const cache: Cache<T> = {
     peek(key) {
       const entry = entries.get(key)
       return entry !== undefined && entry.freshUntil > Date.now() ? entry.value : undefined
@@ -55,10 +70,15 @@ export function createCache<T extends object>({ freshMs, weightMax }: CacheOptio
       const isFresh = entry !== undefined && entry.freshUntil > Date.now()
       if (isFresh && !reload) return Promise.resolve(entry.value)
       const running = loading.get(key)
-      if (running !== undefined) return running
+      if (running !== undefined) {
+        return running.catch((error: unknown) => {
+          if (!isOfOneCaller(error)) throw error
+          return cache.get(key, load, reload)
+        })
+      }
       const work = load(entry?.value)
         .then((loaded) => {
-          put(key, { ...loaded, freshUntil: Date.now() + freshMs })
+          put(key, loaded.value, loaded.weight)
           return loaded.value
         })
         .catch((error: unknown) => {
@@ -72,4 +92,12 @@ export function createCache<T extends object>({ freshMs, weightMax }: CacheOptio
       return work
     },
   }
+  return cache
 }
+
+/**
+ * Whether the platform refused the caller who loads, because many reads of theirs wait already. Others who wait for the
+ * same load then load it themselves.
+ */
+const isOfOneCaller = (error: unknown): boolean =>
+  error instanceof PlatformError && error.status === 429

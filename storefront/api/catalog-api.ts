@@ -140,6 +140,7 @@ function openCatalog(client: PlatformClient) {
   const answers = createCache<CachedAnswer>({
     freshMs: CATALOG_FRESH_MS,
     weightMax: CATALOG_WEIGHT_MAX,
+    keeperOf: ({ value }) => value,
   })
   return {
     async read<T extends object>(path: string, reload = false): Promise<T> {
@@ -157,13 +158,9 @@ function openCatalog(client: PlatformClient) {
 interface CachedSite {
   site: Site
   etag: string
-  /** How long the platform's answer was. */
-  length: number
+  /** How many bytes the platform's answer has. */
+  weight: number
 }
-
-/** Weighs a site in bytes, with what was rendered of it until now. */
-const weightOf = ({ site, length }: Pick<CachedSite, 'site' | 'length'>): number =>
-  2 * (length + site.kept.characters)
 
 /** A draft that a preview shows. A version never changes: while its answer is the same, so is its site. */
 interface CachedDraft {
@@ -172,17 +169,22 @@ interface CachedDraft {
 }
 
 function openSites(client: PlatformClient, zone: string | null) {
-  const sites = createCache<CachedSite>({ freshMs: SITE_FRESH_MS, weightMax: SITES_WEIGHT_MAX })
+  const keeperOf = ({ site }: { site: Site }) => site
+  const sites = createCache<CachedSite>({
+    freshMs: SITE_FRESH_MS,
+    weightMax: SITES_WEIGHT_MAX,
+    keeperOf,
+  })
   // Never fresh: whether a preview may be shown is asked each time. What was rendered of it is kept.
-  const drafts = createCache<CachedDraft>({ freshMs: 0, weightMax: DRAFTS_WEIGHT_MAX })
+  const drafts = createCache<CachedDraft>({ freshMs: 0, weightMax: DRAFTS_WEIGHT_MAX, keeperOf })
 
   const loadSite = (path: string) => async (known: CachedSite | undefined) => {
     const { unchanged, text, etag } = await client.readPublic(path, known?.etag)
-    if (unchanged && known !== undefined) return { value: known, weight: weightOf(known) }
+    if (unchanged && known !== undefined) return { value: known, weight: known.weight }
     const tag = etag ?? ''
     const site = readSite(JSON.parse(text) as Resolved, tag)
-    const value = { site, etag: tag, length: text.length }
-    return { value, weight: weightOf(value) }
+    const weight = 2 * text.length
+    return { value: { site, etag: tag, weight }, weight }
   }
 
   const findSite: CatalogApi['findSite'] = async (host) =>
@@ -192,7 +194,7 @@ function openSites(client: PlatformClient, zone: string | null) {
     const { text } = await client.readPublic(path)
     const isSame = known?.text === text
     const value = isSame ? known : { site: readDraft(text), text }
-    return { value, weight: weightOf({ site: value.site, length: text.length }) }
+    return { value, weight: 2 * text.length }
   }
 
   async function findDraft(token: string, hostname: string | null): Promise<Site | null> {

@@ -1,6 +1,7 @@
 import { isUnknownStore } from '../api/platform-client.ts'
 import type { Collection, CollectionPage, Product, SearchResult } from '../api/types.ts'
 import { frameHeaders, type HttpResponse, redirect } from '../http/response.ts'
+import { countKept } from '../kept-bytes.ts'
 import { type Page, pageEnd, pageHeader, pageStart } from '../layout/layout.ts'
 import { cachedPage, notFoundPage, pageHtml, pageTitle, renderPage } from '../layout/page.ts'
 import { memoize } from '../memo.ts'
@@ -34,7 +35,7 @@ import { breadcrumbData, productData, storeData } from './structured-data.ts'
 const HOME_FRESH_MS = 2_000
 
 interface RenderedHome {
-  last: { collections: readonly Collection[]; text: string; at: number } | null
+  last: { collections: readonly Collection[]; hash: string; text: string; at: number } | null
 }
 
 export async function homePage(context: PageContext): Promise<HttpResponse> {
@@ -53,11 +54,17 @@ export async function homePage(context: PageContext): Promise<HttpResponse> {
       pageHeader(context, collections)
     )
   }
-  const rendered = memoize<RenderedHome>(products, 'home', () => ({ last: null }), site.hash)
+  const { hash } = site
+  const rendered = memoize<RenderedHome>(products, 'home', () => ({ last: null }))
   const { last } = rendered
-  if (last?.collections === collections && Date.now() - last.at < HOME_FRESH_MS) {
+  const isKept = last?.collections === collections && last.hash === hash
+  if (isKept && Date.now() - last.at < HOME_FRESH_MS) {
     const render = () => start() + last.text + pageEnd(context)
-    return { status: 200, headers, body: cachedPage(context, [last, collections], render) }
+    return {
+      status: 200,
+      headers,
+      body: cachedPage(context, [products, last, collections], render),
+    }
   }
   async function* parts() {
     yield start()
@@ -67,7 +74,8 @@ export async function homePage(context: PageContext): Promise<HttpResponse> {
       yield section
     }
     yield pageEnd(context)
-    rendered.last = { collections, text, at: Date.now() }
+    countKept(products, 2 * (text.length - (rendered.last?.text.length ?? 0)))
+    rendered.last = { collections, hash, text, at: Date.now() }
   }
   return { status: 200, headers, body: parts() }
 }

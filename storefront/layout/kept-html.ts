@@ -1,16 +1,17 @@
+import { countKeptText } from '../kept-bytes.ts'
 import { memoize } from '../memo.ts'
 import type { Site } from '../site/site.ts'
 import type { Html } from './html.ts'
 
 /** Renders a part of a site once, and counts its length: it is kept as long as the site is. */
 export const keepHtml = <T extends Html | null>(
-  { kept }: Site,
+  site: Site,
   from: object,
   name: string,
   make: () => T,
 ): T =>
   memoize(from, name, () => {
     const made = make()
-    kept.characters += made?.text.length ?? 0
+    countKeptText(site, made?.text ?? '')
     return made
   })

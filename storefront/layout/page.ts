@@ -1,6 +1,7 @@
 import type { Collection } from '../api/types.ts'
 import { cartCount } from '../cart/cart.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { countKept } from '../kept-bytes.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import { notFoundMain } from './error-pages.ts'
@@ -40,9 +41,9 @@ const CACHED_MAX = 16
 const CACHED_BYTES_MAX = 262_144
 
 /**
- * Renders a page once, and keeps its bytes with the first of the objects that it is made from;
- * when one of these objects is replaced, the bytes are dropped. The same page differs by the address
- * of the request and by the number in the cart. Pages of a preview are not kept.
+ * Renders a page once, and keeps its bytes with the first of the objects that it is made from, an answer of the
+ * platform, in whose weight they count; when one of these objects is replaced, the bytes are dropped. The same page
+ * differs by the address of the request and by the number in the cart. Pages of a preview are not kept.
  */
 export function cachedPage(
   context: PageContext,
@@ -52,10 +53,11 @@ export function cachedPage(
   const { site, origin, cart } = context
   const [first] = from
   if (first === undefined || site.preview !== null) return render()
-  const kept = memoize(first, 'page', () => ({ from, pages: new Map<string, Buffer>() }), site.hash)
-  if (kept.from.some((each, at) => each !== from[at])) {
-    kept.from = from
-    kept.pages.clear()
+  const { hash } = site
+  const kept = memoize(first, 'page', () => ({ from, hash, pages: new Map<string, Buffer>() }))
+  if (kept.hash !== hash || kept.from.some((each, at) => each !== from[at])) {
+    for (const old of kept.pages.keys()) dropPage(first, kept.pages, old)
+    Object.assign(kept, { from, hash })
   }
   const key = `${origin} ${cartCount(cart)}`
   const known = kept.pages.get(key)
@@ -63,7 +65,13 @@ export function cachedPage(
   const page = Buffer.from(render())
   if (page.length > CACHED_BYTES_MAX) return page
   const [oldest] = kept.pages.keys()
-  if (kept.pages.size >= CACHED_MAX && oldest !== undefined) kept.pages.delete(oldest)
+  if (kept.pages.size >= CACHED_MAX && oldest !== undefined) dropPage(first, kept.pages, oldest)
   kept.pages.set(key, page)
+  countKept(first, page.length)
   return page
+}
+
+function dropPage(from: object, pages: Map<string, Buffer>, key: string): void {
+  countKept(from, -(pages.get(key)?.length ?? 0))
+  pages.delete(key)
 }

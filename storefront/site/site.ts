@@ -57,8 +57,6 @@ export interface Site {
   redirect: string | null
   /** Whether the store takes no real money, and may have a time of its own. */
   isSandbox: boolean
-  /** The texts that were rendered from the site, and are kept with it: their length counts where sites are cached. */
-  kept: { characters: number }
   /** `isDraft`: the store was never open, so its catalog cannot be read. */
   preview: { expiresAt: string; isDraft: boolean } | null
 }
@@ -129,7 +127,6 @@ export function readSite(resolved: Resolved, hash: string): Site {
     canonicalHostname,
     redirect,
     isSandbox: resolved.sandbox === true,
-    kept: { characters: 0 },
     preview:
       preview === undefined
         ? null

@@ -112,6 +112,29 @@ describe('answers from memory', () => {
     )
   })
 
+  test('that wait are refused in time, also while the store may send nothing', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { pace, count, pass } = openPace(true)
+    count('acme', 250)
+    const MINUTES_OF_BYTES = 2_000 * 1_048_576
+    pace.addBytes('acme', '/', MINUTES_OF_BYTES)
+    const refused: (string | undefined)[] = []
+    const wait = (name: string) =>
+      pace.defer({ store: 'acme', address: '/' }, from(name), {
+        start: () => refused.push(undefined),
+        reject: ({ code, headers }) => refused.push(`${code} ${headers['retry-after']}`),
+      })
+    for (const name of ['ann', 'ann', 'bob']) wait(name)
+    pass(5_000)
+    wait('ann')
+    pass(3_001)
+    t.mock.timers.tick(20)
+    assert.deepEqual(refused, Array(3).fill('service_unavailable 1'))
+    pass(5_000)
+    t.mock.timers.tick(20)
+    assert.equal(refused.length, 4)
+  })
+
   test('are refused with 429 to a caller with twenty that wait, and to no other', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, count, pass } = openPace(true)
@@ -199,6 +222,22 @@ describe('answers from memory', () => {
       await read.done
       read.end()
     }
+  })
+
+  test('from a route that wait too long are refused, while those that run go on', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { pace, pass } = openPace(false)
+    const slow = Array.from({ length: 6 }, () => readBy(pace, 'slow'))
+    await Promise.all(slow.map(({ done }) => done))
+    const late = readBy(pace, 'ann')
+    pass(8_001)
+    t.mock.timers.tick(20)
+    await late.done
+    assert.equal(late.state, 'service_unavailable')
+    slow[0]?.end()
+    const next = readBy(pace, 'ann')
+    await next.done
+    assert.equal(next.state, 'runs')
   })
 
   test('from a route for names that no store has take their turns together', async () => {

@@ -6,8 +6,11 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { ApiError } from '../../src/errors.ts'
+import { answerFromMemory } from '../../src/http/live.ts'
+import type { ReadPace } from '../../src/http/read-pace.ts'
 import type { App } from '../../src/http/route.ts'
 import { enforcePace } from '../../src/http/sockets.ts'
+import type { LiveCache } from '../../src/platform/live-cache.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { Ok, openBareServer } from '../harness/bare-server.ts'
 import { until } from '../harness/eventually.ts'
@@ -289,6 +292,34 @@ describe('a request that waits longer than its connection may be silent', () => 
     assert.equal(JSON.parse(lines[0] ?? '{}').level, 40, 'not an error that somebody must act on')
     start()
     assert.equal((await fetch(`${url}/ping`)).status, 200, 'the late end of the wait does no harm')
+  })
+
+  test('before the router is answered 503 with a time to try again, and its late turn does no harm', async (t) => {
+    const { app, url } = await openBareServer(t, routes, { timeouts: SHORT })
+    const response = { status: 200, headers: {}, body: Buffer.from('late') }
+    const starts: (() => void)[] = []
+    answerFromMemory(app, {
+      cache: {
+        findByAddress: (path: string) => (path === '/kept' ? { response, route: path } : null),
+        findEncoded: () => null,
+      } as unknown as LiveCache,
+      reads: [],
+      logger: createLogger('silent'),
+      pace: {
+        take: () => false,
+        defer: (_read: unknown, _request: unknown, { start }: { start: () => void }) =>
+          starts.push(start),
+        addBytes: () => {},
+      } as unknown as ReadPace,
+      count: null,
+    })
+    const answer = await fetch(`${url}/kept`)
+    const body = (await answer.json()) as { error: { code: string } }
+    assert.deepEqual([answer.status, body.error.code], [503, 'service_unavailable'])
+    assert.equal(answer.headers.get('retry-after'), '2')
+    assert.ok(answer.headers.get('x-correlation-id'))
+    for (const start of starts) start()
+    assert.equal((await fetch(`${url}/ping`)).status, 200)
   })
 
   test('an overload behind another failure counts as overload, and an outage as outage', async (t) => {

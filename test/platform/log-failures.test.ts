@@ -18,6 +18,7 @@ const SECRETS = {
   smtp: 'the-password-of-the-mail-server',
   customer: 'private.person@customers.example',
   value: 'a-value-that-a-caller-sent',
+  gateway: 'the-gateway-credential-of-a-merchant',
 }
 
 /** The words of a statement, as only SQL has them beside each other. */
@@ -120,6 +121,25 @@ test('a log line about a failure names code, message and work, and holds no secr
       ['22P02', 'invalid input syntax for type uuid: "…"'],
     )
   })
+
+  await t.test(
+    "of a merchant's credential that a gateway refuses, or that could not be tried",
+    async () => {
+      const { tenant } = shop
+      const rule = `/v1/entitlements/tenants/${tenant}/features/dedicated_gateway`
+      assert.equal((await app.operator.put(rule, { state: 'allow' })).status, 200)
+      const set = (security_key: string) =>
+        merchant.put('/v1/my/gateway', { gateway: 'nmi', credentials: { security_key } })
+      assert.equal((await set(SECRETS.gateway)).status, 422)
+      nmi.failNext('reset_before')
+      assert.equal((await set(SECRETS.gateway)).status, 503)
+      nmi.failNext({ body: `not XML: ${SECRETS.gateway}` })
+      assert.equal((await set(SECRETS.gateway)).status, 503)
+      const told = log.lines().filter(({ route }) => route === '/v1/my/gateway')
+      assert.ok(told.some(({ code }) => code === 'gateway_unavailable'))
+      assert.equal((await set(`${SECRETS.gateway}\n`)).status, 400)
+    },
+  )
 
   await t.test('of a provider that is down', async () => {
     const body = { ...cart(shop.variants[1_000]), card: APPROVED, email: SECRETS.customer }

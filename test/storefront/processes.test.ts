@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { STOREFRONT_TOKEN } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
@@ -31,6 +32,39 @@ test('a process with the role storefront needs only an address and a token', asy
   alone.kill('SIGTERM')
   assert.equal((await alone.exit).code, 0)
   assert.ok(!alone.output().includes(STOREFRONT_TOKEN))
+})
+
+test('a process with the role storefront says for which shopper it reads, and no browser can', async (t) => {
+  const shop = await openTestShop(t)
+  const reads: { url: string; token: unknown; shopper: unknown }[] = []
+  shop.app.server.on('request', ({ url = '', headers }: IncomingMessage) => {
+    const { 'x-storefront-token': token, 'x-fairdock-shopper': shopper } = headers
+    if (url.startsWith('/v1/')) reads.push({ url, token, shopper })
+  })
+  const alone = await startProcess(t, {
+    role: 'storefront',
+    env: {
+      STOREFRONT_API_URL: shop.url,
+      STOREFRONT_TOKEN,
+      STOREFRONT_ZONE: 'shops.example',
+      TRUST_PROXY: '127.0.0.1',
+    },
+  })
+  const { url } = await alone.ready()
+  const browser = openShopper(url, 'demo.shops.example')
+  for (const [path, ip] of [
+    ['/products/fern-teapot', '203.0.113.7'],
+    ['/search?q=mug', '2001:db8::9'],
+  ] as const) {
+    reads.length = 0
+    const headers = { 'x-forwarded-for': ip, 'x-fairdock-shopper': '198.51.100.1' }
+    assert.equal((await browser.get(path, headers)).status, 200)
+    const told = reads.filter((each) => each.url.includes('/catalog/'))
+    assert.ok(told.length > 0, path)
+    for (const each of told) {
+      assert.deepEqual([each.token, each.shopper], [STOREFRONT_TOKEN, ip], each.url)
+    }
+  }
 })
 
 test('a process with the role storefront says at its start which setting is missing', async (t) => {

@@ -88,7 +88,7 @@ export function readProducts(
       rangeOf(request, deps.bounds),
     )
     const [first] = found
-    if (first === undefined) return deps.answers.unknownTenant
+    if (first === undefined) return null
     return toListAnswer(deps, { db, path, request, found, total: first.total, head: '{' })
   })
 }
@@ -121,7 +121,7 @@ async function loadSome(
   if (!isTenantRef(tenant)) return deps.answers.unknownTenant
   const db = deps.database.tenant(tenant)
   const found = await choose(db)
-  if (found.length === 0) return deps.answers.unknownTenant
+  if (found.length === 0) return hidden(deps, tenant)
   const load = loaderOf(deps, db)
   const { parts, isStockBound } = await load(rowsOf(found), deps.bounds.wholeBytes)
   const products = parts.map(({ json }) => json)
@@ -192,7 +192,7 @@ export function readProduct(deps: LiveDeps, tenant: string, text: string): Promi
   return read(deps, tenant, keyOf(PRODUCTS, slug), async () => {
     const db = deps.database.tenant(tenant)
     const found = await queries.findPublicProduct(db, slug)
-    if (found === null) return deps.answers.unknownTenant
+    if (found === null) return null
     if (found.product === null) {
       deps.slugs.addMiss(tenant)
       return deps.answers.noProduct
@@ -217,7 +217,7 @@ export const readSitemap = (
   read(deps, tenant, `catalog/sitemap/${part}`, async () => {
     const page = { limit: SITEMAP_PART, offset: (part - 1) * SITEMAP_PART }
     const found = await queries.listSitemapProducts(deps.database.tenant(tenant), page)
-    if (found === null) return deps.answers.unknownTenant
+    if (found === null) return null
     const { total, products } = found
     const parts = Math.max(1, Math.ceil(total / SITEMAP_PART))
     return toAnswer(deps, { products, total, part, parts })
@@ -226,7 +226,7 @@ export const readSitemap = (
 export const readCollections = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
   read(deps, tenant, COLLECTIONS, async () => {
     const found = await queries.listPublicCollections(deps.database.tenant(tenant))
-    return found === null ? deps.answers.unknownTenant : toAnswer(deps, found)
+    return found === null ? null : toAnswer(deps, found)
   })
 
 /** A collection with its active products, in its own order: all of them, or a page. */
@@ -246,7 +246,7 @@ export function readCollection(
     const range = rangeOf(request, deps.bounds)
     const found = await queries.chooseCollectionProducts(forHeavyRead(db), slug, range)
     const [first] = found
-    if (first === undefined) return deps.answers.unknownTenant
+    if (first === undefined) return null
     const { collection, total } = first
     if (collection === null) {
       deps.slugs.addMiss(tenant)
@@ -258,11 +258,25 @@ export function readCollection(
   })
 }
 
-/** Reads through the cache. A text that no store can have as its name is an unknown store. */
-const read = (deps: LiveDeps, tenant: string, key: string, load: () => Promise<CachedResponse>) =>
+/**
+ * Reads through the cache; null is a store that is not live. A text that no store can have as its name is an unknown
+ * store.
+ */
+const read = (
+  deps: LiveDeps,
+  tenant: string,
+  key: string,
+  load: () => Promise<CachedResponse | null>,
+) =>
   isTenantRef(tenant)
-    ? deps.cache.read(tenant, key, load)
+    ? deps.cache.read(tenant, key, async () => (await load()) ?? hidden(deps, tenant))
     : Promise.resolve(deps.answers.unknownTenant)
+
+/** Answers for a store that is not live, whose reads then wait with names that no store has. */
+function hidden({ database, answers }: LiveDeps, tenant: string): CachedResponse {
+  database.forget(tenant)
+  return answers.unknownTenant
+}
 
 const toAnswer = ({ answers }: LiveDeps, body: unknown, freshMs?: number): CachedResponse =>
   answers.found(Buffer.from(JSON.stringify(body)), null, freshMs)

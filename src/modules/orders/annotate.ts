@@ -22,7 +22,8 @@ export function noteOrder(
   note: string,
 ): Promise<Note> {
   return db.transaction('orders: add a note', async (tx) => {
-    const order = await orders.get(tx, id)
+    // The lock serialises two requests, so that both notes are counted.
+    const order = await orders.lock(tx, id)
     const used = await countNotes(tx, order.id)
     if (used >= SHOWN_MAX) {
       throw new ApiError('limit_reached', {

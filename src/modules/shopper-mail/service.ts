@@ -3,8 +3,9 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { HOUR_SECONDS } from '../../kernel/time.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'
+import { mailboxOf } from '../../platform/address-mails.ts'
 import * as audit from '../../platform/audit.ts'
 import { type Limits, requireWithin } from '../../platform/limits.ts'
 import { writeBranded } from '../sites/mail-look.ts'
@@ -159,6 +160,9 @@ function goneOrThrow(error: unknown): null {
 /** How many mails go to one address that is not the order's, in an hour. */
 const OTHERS_PER_HOUR = 3
 
+/** How many mails of a store go to such addresses in a day: a supporter needs few, and a list of strangers has many. */
+const OTHERS_PER_DAY = 100
+
 /**
  * Refuses an address beside the order's for a mail that is worth money or acts for its reader: the code of a gift
  * card, and the link of a subscription. A key for orders has no power over these.
@@ -208,14 +212,21 @@ async function requireFewOthers(
   { tenant }: Db,
   to: string,
 ): Promise<void> {
-  const address = sha256(foldEmail(to) ?? to).toString('base64url')
-  if (await limits.velocity(`mail-others:${tenant}:${address}`, OTHERS_PER_HOUR, HOUR_SECONDS))
-    return
-  throw new ApiError('rate_limited', {
-    message: `At most ${OTHERS_PER_HOUR} mails an hour go to an address that is not the order's.`,
-    headers: { 'retry-after': `${HOUR_SECONDS}` },
-  })
+  const address = sha256(mailboxOf(foldEmail(to) ?? to)).toString('base64url')
+  const own = `mail-others:${tenant}:${address}`
+  if (!(await limits.velocity(own, OTHERS_PER_HOUR, HOUR_SECONDS))) {
+    throw tooManyOthers(`${OTHERS_PER_HOUR} mails an hour go to one address`, HOUR_SECONDS)
+  }
+  if (!(await limits.velocity(`mail-others:${tenant}`, OTHERS_PER_DAY, DAY_SECONDS))) {
+    throw tooManyOthers(`${OTHERS_PER_DAY} mails a day go to all addresses`, DAY_SECONDS)
+  }
 }
+
+const tooManyOthers = (most: string, seconds: number) =>
+  new ApiError('rate_limited', {
+    message: `At most ${most} beside those of the orders.`,
+    headers: { 'retry-after': `${seconds}` },
+  })
 
 /** Refuses a mail that waits already, or has no address to go to, as after an erasure. */
 function assertResendable({ state, reason, recipient, resend_count }: ShopperMail): void {

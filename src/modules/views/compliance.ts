@@ -95,7 +95,7 @@ function countsOf(items: readonly ComplianceItem[]): Compliance['counts'] {
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
-/** Checks the texts of products for sale. A finding there blocks nothing, so a critical one is a warning at most. */
+/** Checks the texts of the newest products for sale. */
 async function scanProducts(db: Db, scanner: Scanner) {
   const page = { limit: PRODUCTS_MAX, offset: 0, after: null }
   const { products, total } = await catalog.list(db, { status: 'active' }, page)
@@ -106,8 +106,7 @@ async function scanProducts(db: Db, scanner: Scanner) {
     if (product === undefined || rule === 'missing_disclaimer') return []
     const where = `/v1/merchant/catalog/products/${product.id}`
     const text = `“${term}” in ${product.slug} is a claim (${rule}). Reword it.`
-    const rank = severity === 'CRITICAL' ? 'critical' : OF_CLAIM[severity]
-    return [item('product_claim_found', rank, where, text)]
+    return [item('product_claim_found', OF_CLAIM[severity], where, text)]
   })
   return { items, checked: products.length, total }
 }

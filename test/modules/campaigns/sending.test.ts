@@ -120,6 +120,22 @@ describe('the mails of a campaign', () => {
     assert.equal((await readCampaign(merchant, second.id)).mailing.recipients_count, 0)
   })
 
+  test('of a sandbox go to its owner alone, also at an address with a plus', async () => {
+    const { tenant, merchant } = await app.newStore()
+    const { status } = await app.operator.put(`/v1/stores/${tenant}/sandbox`, { sandbox: true })
+    assert.equal(status, 200)
+    const owner = 'owner@readers.example'
+    await app.sql('update stores set owner_email = $2 where tenant_ref = $1', [tenant, owner])
+    const own = await addReaders(app, tenant, 1, 'owner+test')
+    await addReaders(app, tenant, 5, 'stranger')
+    await startMail(merchant)
+    const sent = await app.sendAll()
+    assert.deepEqual(
+      sent.map(({ to }) => to),
+      [own],
+    )
+  })
+
   test('leave out who has not consented or is suppressed, and say how many', async () => {
     const { tenant, merchant } = await app.newStore()
     const [bounced = ''] = await addReaders(app, tenant, 3)

@@ -174,6 +174,17 @@ describe('a storefront token of a store', () => {
     }
   })
 
+  test('tries other stores only as often as a caller may fail', async (t) => {
+    const strict = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '5' } })
+    const merchant = await strict.merchant('own-strict')
+    const { token } = await makeToken(merchant)
+    const statuses: number[] = []
+    for (let n = 0; n < 7; n++) {
+      statuses.push((await quote(strict, token, `other-${n}`, { items: [] })).status)
+    }
+    assert.deepEqual(statuses, [404, 404, 404, 404, 404, 429, 429])
+  })
+
   test('is no use while its store is not live', async () => {
     const { tenant, merchant, cart } = await openStore()
     const { token } = await makeToken(merchant)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { type Answer, openTestApp } from '../../harness/app.ts'
 import { assertEvenTimes } from '../../harness/even-times.ts'
+import { fillDay } from '../../harness/mail-limits.ts'
 import { countStatuses, essence, times } from '../../harness/refusals.ts'
 import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -91,6 +92,14 @@ describe('a forgotten password', () => {
     const elsewhere = app.as({ 'x-forwarded-for': '203.0.113.9' })
     assert.equal((await elsewhere.post(FORGOT, { email: ann.email })).status, 202)
     assert.equal((await mailsTo(ann.email)).length, 5)
+  })
+
+  test('gets at most twenty mails a day, and its answer does not tell', async (t) => {
+    const { app, ann, mailsTo } = await open(t, await openTestApp(t, { env: ENV }))
+    await fillDay(app.runtime.limits, 'password', ann.email, 19)
+    const answers = await times(3, () => app.anyone.post(FORGOT, { email: ann.email }))
+    assert.deepEqual(countStatuses(answers), { 202: 3 })
+    assert.equal((await mailsTo(ann.email)).length, 1)
   })
 
   test('refuses a token that was used, of ten at the same time too', async (t) => {

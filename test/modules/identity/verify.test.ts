@@ -7,6 +7,7 @@ import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { deletePendingSignUps } from '../../../src/modules/identity/jobs.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
+import { fillDay } from '../../harness/mail-limits.ts'
 import { requestText } from '../../harness/raw-http.ts'
 import { assertRefused, countStatuses, essence, times } from '../../harness/refusals.ts'
 import { share } from '../../harness/scope.ts'
@@ -377,6 +378,19 @@ describe('the verification mail', () => {
     assert.deepEqual([sent.status, sent.body], [202, { sent: true }], 'each account for itself')
     const token = tokenIn(letters[3] ?? { body: '' })
     assert.equal((await owner.post(VERIFY, { token })).status, 200)
+  })
+
+  test('is sent at most twenty times a day to one mailbox, for sign-ups and resends together', async () => {
+    const { app, domain, readMails } = await open()
+    await fillDay(app.runtime.limits, 'sign_up', `target@${domain}`, 19)
+    const signUp = (email: string) =>
+      app.anyone.post('/v1/identity/signup', { email, password: 'a long password', name: 'x' })
+    assert.equal((await signUp(`target@${domain}`)).status, 201)
+    assert.equal((await readMails()).length, 1)
+    const refused = await signUp(`target+again@${domain}`)
+    assert.deepEqual([refused.status, refused.headers['retry-after']], [429, '86400'])
+    assert.equal((await signUp(`other@${domain}`)).status, 201)
+    assert.equal((await readMails()).length, 2)
   })
 
   test('is not sent again to a verified address', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { DAY_MS } from '../../../src/kernel/time.ts'
 import { makeDueExports } from '../../../src/modules/views/jobs.ts'
+import { fillDay } from '../../harness/mail-limits.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import { openShop } from '../checkout/setup.ts'
 import { keyed, type OrderStore, openOrderStore } from '../orders/setup.ts'
@@ -184,6 +185,20 @@ describe('the link to an order', () => {
     const statuses: number[] = []
     for (let n = 0; n < 6; n++) statuses.push((await ask(shopper)).status)
     assert.deepEqual(statuses, [202, 202, 202, 202, 202, 429])
+  })
+
+  test('is mailed at most twenty times a day to one mailbox, and the answer does not tell', async () => {
+    const { app } = store
+    const email = 'daily+tea@example.com'
+    const { order } = await store.place({ email, customer_ref: 'daily' })
+    await fillDay(app.runtime.limits, 'order_link', 'daily@example.com', 19)
+    const asked = { email, order_number: order.order_number, ip: '203.0.113.78' }
+    const count = async () =>
+      (await readMails()).filter(({ recipient }) => recipient === email).length
+    assert.equal((await ask(asked)).status, 202)
+    assert.equal(await count(), 1)
+    assert.equal((await ask(asked)).status, 202)
+    assert.equal(await count(), 1)
   })
 
   test('of fifty at once mails no more than three, and any garbage is refused', async () => {

@@ -232,6 +232,23 @@ describe('reading orders', () => {
     assert.deepEqual([limit, max, used], ['order_notes', 1_000, 1_001])
   })
 
+  test('has at most a thousand notes, also when fifty are written at once', async () => {
+    const { order } = await store.place()
+    const admin = await store.app.database.openAdmin()
+    await admin.query(
+      `insert into order_notes (tenant_ref, order_id, note, actor)
+       select 'acme', $1, 'note ' || n, 'x' from generate_series(1, 995) n`,
+      [order.id],
+    )
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        store.shop.merchant.post(`/v1/merchant/orders/${order.id}/notes`, { note: `more ${n}` }),
+      ),
+    )
+    const count = (status: number) => answers.filter((each) => each.status === status).length
+    assert.deepEqual([count(201), count(409)], [5, 45])
+  })
+
   test('the audit log has what merchants do, without free text, and nothing of shoppers', async () => {
     const { merchant } = store.shop
     const words = 'Zoe Zebra asked for it'

@@ -232,6 +232,24 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal(row?.reason, 'not_allowed', 'a stranger has not bought')
   })
 
+  test('of a sandbox go to its owner alone', async () => {
+    const shop = await openStore()
+    const { tenant } = shop
+    const [owner, stranger] = [newEmail(), newEmail()]
+    await app.sql('update stores set owner_email = $2 where tenant_ref = $1', [tenant, owner])
+    const { status } = await app.operator.put(`/v1/stores/${tenant}/sandbox`, { sandbox: true })
+    assert.equal(status, 200)
+    for (const email of [owner, stranger]) {
+      await agree(shop, email)
+      await look(shop, email)
+    }
+    const sent = await sendDue(shop)
+    assert.deepEqual(
+      sent.map(({ to }) => to),
+      [[owner]],
+    )
+  })
+
   test('never go to who has left or is suppressed, on any basis', async () => {
     const shop = await openStore({ ...ON, basis: 'soft_opt_in' })
     const [left, bounced] = [newEmail(), newEmail()]

@@ -65,10 +65,22 @@ describe('a mail of an order', () => {
       await app.sendAll()
     }
     assert.deepEqual(refusal(await resend({ to: to.toUpperCase() })), [429, 'rate_limited'])
+    const sameMailbox = to.replace('@', '+other@')
+    assert.deepEqual(refusal(await resend({ to: sameMailbox })), [429, 'rate_limited'])
     const reader = await app.merchant(shop.tenant, 'read:own_orders')
     const [mail] = await mailsOf(shop)
     const url = `/v1/merchant/mails/${mail?.id}/resend`
     assert.deepEqual(refusal(await reader.post(url, { to: 'x@example.org' })), [403, 'forbidden'])
+  })
+
+  test('goes to at most a hundred addresses a day that are not those of orders', async () => {
+    const { resend, shop } = await open()
+    const { limits } = app.runtime
+    for (let n = 0; n < 100; n++) await limits.velocity(`mail-others:${shop.tenant}`, 100, 86_400)
+    const refused = await resend({ to: 'stranger@example.org' })
+    assert.deepEqual(refusal(refused), [429, 'rate_limited'])
+    assert.equal(refused.headers['retry-after'], '86400')
+    assert.equal((await resend()).status, 202, 'the address of the order still gets its mail')
   })
 
   test('with the code of a gift card goes to its recipient alone', async () => {
