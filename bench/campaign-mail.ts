@@ -46,7 +46,9 @@ const LETTER = {
   ).join('\n\n'),
 }
 
-/** How fast the mails of a campaign are sent with all their records, beside a bare client. */
+/**
+ * How fast the mails of a campaign are sent with all their records, beside a bare client. The figures: decision 0060.
+ */
 export async function campaignMail(dataDir: string): Promise<Figure> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   const smtp = await openSmtp()

@@ -2,7 +2,7 @@ import { isCountry } from './countries.ts'
 
 /**
  * An address as the post of its country writes it. Documents, mails, labels and the storefront all
- * write it here, so that a shopper reads the same lines everywhere.
+ * write it here, so that a shopper reads the same lines everywhere (decision 0032).
  */
 export interface WrittenAddress {
   name?: string | null | undefined

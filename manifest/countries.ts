@@ -2,7 +2,7 @@ import { REGIONS, type Region } from './regions.ts'
 
 /**
  * The countries that an address may have, and what an address has in each of them. Names of
- * countries are not here: `Intl.DisplayNames` has them in every language.
+ * countries are not here: `Intl.DisplayNames` has them in every language. Why no library: decision 0032.
  *
  * Rules are those of the countries we are sure of. A country without a rule of its own has
  * `GENERAL_RULE`, which accepts any address.

@@ -3,7 +3,10 @@ import type { Prop, Props } from './prop.ts'
 import { readProps } from './read-props.ts'
 import { isSectionName, SECTION_TYPES } from './section-types.ts'
 
-/** How many of the sections of a page are shown: rendering their texts takes only so much time for a page. */
+/**
+ * How many of the sections of a page are shown: rendering their texts takes only so much time for a page
+ * (decision 0073).
+ */
 
 /** Weighs a text as a page shows it: one that is too heavy is shown as it was written, which costs next to nothing. */
 export function shownWeight(text: string | null): number {

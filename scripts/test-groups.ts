@@ -7,7 +7,7 @@ export const WITH_BROWSER = /^test\/(?:browser|journeys)\//
 
 /**
  * How many tests of a kind share a process. They need the app, and each would load all of it again. Fewer
- * processes load it less often; with too few of them the last one would run alone for long.
+ * processes load it less often; with too few of them the last one would run alone for long (decision 0062).
  */
 const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
   [WITH_BROWSER, 5],

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 
 /**
  * The seed of random tests. It is the same in every run: a test that passes once passes again until the
- * code is changed. New values are for `npm run torture`, which has another seed each time.
+ * code is changed. New values are for `npm run torture`, which has another seed each time (decision 0061).
  */
 const SEED = Number(process.env.TEST_SEED ?? 62)
 
@@ -22,7 +22,7 @@ const { after, describe } = await import('node:test')
 /**
  * Runs test files in this process, one after the other, each as a suite of its own. So the hooks that a
  * file has outside of its suites run with that file: what it opens is closed before the next one begins,
- * and where they fail, the other files still run.
+ * and where they fail, the other files still run (decision 0062).
  */
 export async function runTestFiles(
   root: string,

@@ -13,7 +13,9 @@ import { UsageError } from './test-options.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Tests wait for a database more than they compute, so more files than cores run at once. */
+/**
+ * Tests wait for a database more than they compute, so more files than cores run at once. The figures: decision 0069.
+ */
 const CONCURRENCY = 5
 
 /** Room for young objects, so that those of one test die before they are copied. */

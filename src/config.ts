@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 
 /**
  * A setting of a process: its allowed values, its default and its meaning. This is the only file that reads the
- * environment. A test compares `docs/configuration.md` with this table.
+ * environment. A test compares `docs/configuration.md` with this table. Why these readers are no schema: decision 0004.
  */
 interface Setting<T> {
   /** Parses the text. Throws `Expected` when it is not valid. */

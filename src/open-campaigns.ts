@@ -13,7 +13,10 @@ import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 import { openStorefrontUrl } from './storefront-url.ts'
 
-/** Opens the deps to write campaigns: for the routes, and for the loop that sends their mails. */
+/**
+ * Opens the deps to write campaigns: for the routes, and for the loop that sends their mails. Why campaigns are given
+ * these: decision 0054.
+ */
 export function openCampaigns(
   runtime: Pick<Runtime, 'config' | 'key' | 'scanner'>,
   publicUrl = () => runtime.config.PUBLIC_URL ?? `http://localhost:${runtime.config.PORT}`,

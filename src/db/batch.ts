@@ -88,7 +88,7 @@ const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>()
  * Several statements before one Sync of the wire protocol. PostgreSQL runs them one after the other, answers them all
  * at once, and skips those after one that fails. The driver alone sends a Sync after each statement and waits for its
  * answer: for the twelve statements that write an order, eleven needless round trips. The columns of a statement are
- * also requested once, and not at every call.
+ * also requested once, and not at every call (decision 0002).
  *
  * Outside of a transaction block all of them are one transaction: a single read is sent together with the statement
  * that sets its store, and needs neither `begin` nor `commit`.

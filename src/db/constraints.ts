@@ -70,7 +70,7 @@ const LIMIT_REACHED = 'FD004'
 
 /**
  * Turns the refusal of a store's limit into an error of the API, with the limit and how much of it is used. The
- * triggers of the counted tables refuse, so any write may fail with it.
+ * triggers of the counted tables refuse, so any write may fail with it. Why triggers: decision 0029.
  */
 export function toRefusal(error: unknown): unknown {
   if (!isPostgresError(error) || error.code !== LIMIT_REACHED) return error

@@ -129,7 +129,7 @@ export interface ShownPage {
  * Settings for reading a list: a time limit and a plan for each read. An index chooses a page in a few milliseconds.
  * A filter that no index serves may take longer, but does not keep the database from others for long. Each read is
  * planned for its store: a plan for all stores suits small ones, and would sort all rows of a big store for each
- * page.
+ * page (decision 0065).
  */
 const HEAVY_READ = sql`
   select set_config('statement_timeout', '4s', true),

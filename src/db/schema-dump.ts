@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /**
- * The migrated database as text: one paragraph for each object, sorted by name.
+ * The migrated database as text: one paragraph for each object, sorted by name (decision 0070).
  *
  * It is read from the catalogs, because the embedded server has no `pg_dump`. It looks like SQL,
  * for people and for comparing; it is not meant to be run.

@@ -14,7 +14,7 @@ export const sql = (strings: TemplateStringsArray, ...values: unknown[]) => new 
 
 /**
  * Machine time: for leases, limits, timeouts, metrics, credentials and the audit log. Promises to a
- * merchant or a shopper go by `fd_now()`, the store's business time.
+ * merchant or a shopper go by `fd_now()`, the store's business time (decision 0011).
  */
 export const machineTime = sql`now()`
 

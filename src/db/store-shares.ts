@@ -143,7 +143,8 @@ const NO_STORE = ''
  * Divides the database of a process among its stores, so that a store with many or heavy requests waits for itself.
  * Two bounds hold for each store: how many connections it has at a time, and, while other stores are at work, how
  * much of the database's time it uses. The second is a bucket that leaks: one more connection does no harm while the
- * work ends soon, but heavy statements one after another would use a processor that another store's checkouts need.
+ * work ends soon, but heavy statements one after another would use a processor that another store's checkouts need
+ * (decision 0024).
  *
  * Within a store, callers with a credential have a lane apart from the public, and in each lane those that used the
  * least go first.

@@ -24,7 +24,7 @@ const WHY = 'looks like a card number; send card numbers in `card` alone'
 /**
  * Refuses card numbers in every text that a request could store: the body, the path and the Idempotency-Key. They
  * would otherwise be stored unencrypted, in orders, feeds and stored answers. The hook stands before all routes, so
- * that a new route has it.
+ * that a new route has it (decision 0027).
  */
 export function refuseCardNumbers(app: App): void {
   app.addHook('preValidation', async (request) => {

@@ -145,7 +145,7 @@ const OWN_STOREFRONT = 'own storefront'
 /**
  * Checks the limits, then the credential. On `/v1/my/*` every attempt counts; elsewhere only
  * failures do, so that a busy merchant is never limited for successful requests. The limiter always
- * comes first.
+ * comes first (decision 0006).
  */
 async function admitCaller(
   deps: GuardDeps,

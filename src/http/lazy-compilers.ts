@@ -27,7 +27,8 @@ const noCache = <T>(_schema: unknown, make: () => T): T => make()
 /**
  * Compiles the serializer of a response when it is first sent, and the validator of a request when it first
  * arrives. Compiling all of them would add more than two seconds to the start and a third to its memory, and most
- * processes never need most of them. The caches let tests, which build the same app many times, use them again.
+ * processes never need most of them. The caches let tests, which build the same app many times, use them again
+ * (decision 0072).
  */
 export const lazyCompilers = ({
   serializers = noCache,

@@ -151,7 +151,7 @@ const LOG_ONE_IN = 1_000
 /**
  * Answers requests from the live cache before the router sees them: a hit costs little more than
  * sending bytes. In any doubt, also for an unusual spelling of the address, the request goes to its
- * route.
+ * route (decision 0007).
  */
 export function answerFromMemory(app: App, options: FastPathOptions): void {
   const { cache, reads, logger, count, pace } = options

@@ -10,7 +10,7 @@ import type { Routes } from './route.ts'
 /**
  * Paces public reads, most of which are answered from memory. They cost next to nothing, but thousands a second for
  * one store still take the processor from other stores' checkouts. While another store is at work, each store has a
- * number of reads a second, and its further ones wait; a store that is alone has the whole process.
+ * number of reads a second, and its further ones wait; a store that is alone has the whole process (decision 0024).
  *
  * Those that wait take turns by their caller, so that one caller who floods a store waits for itself. Nothing is
  * refused for its number alone: only a caller with many reads that wait already gets 429 for one more.

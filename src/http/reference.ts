@@ -24,7 +24,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Serves the API reference at `/docs`, made once from the OpenAPI document. */
+/** Serves the API reference at `/docs`, made once from the OpenAPI document. Why without script: decision 0016. */
 export function describePages(app: App): void {
   let bytes: Buffer | undefined
   app.get('/docs', { config: { plane: 'public', hidden: true } }, async (_, reply) => {

@@ -10,7 +10,7 @@ const LONG = [16, 17, 18, 19]
 
 /**
  * The networks by ISO/IEC 7812, as they issue cards. Only their numbers count: of all numbers with 13 to 19
- * digits every tenth passes the Luhn check, and ids, barcodes, times and parcels have such numbers too.
+ * digits every tenth passes the Luhn check, and ids, barcodes, times and parcels have such numbers too (decision 0027).
  */
 const NETWORKS: readonly Network[] = [
   { prefix: /^4/, lengths: [16, 19] }, // Visa

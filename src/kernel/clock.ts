@@ -1,6 +1,6 @@
 /**
  * A source of time: business time, where it is a store's. Passed as an argument, so that tests and
- * stores can move it.
+ * stores can move it (decision 0011).
  */
 export interface Clock {
   /** Milliseconds since the epoch. */

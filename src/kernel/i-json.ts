@@ -90,7 +90,8 @@ const isSpace = (code: number): boolean =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
 /**
- * Parses JSON in the I-JSON profile (RFC 7493), so that hashing, comparing and merging are safe.
+ * Parses JSON in the I-JSON profile (RFC 7493), so that hashing, comparing and merging are safe. Why no library:
+ * decision 0070.
  *
  * One pass over the text checks the profile and the limits; then `JSON.parse` makes the value. The
  * pass does not check the grammar: it reads any well-formed text correctly, and `JSON.parse`

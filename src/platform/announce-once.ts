@@ -20,7 +20,7 @@ const STORES_MAX = 10_000
 /**
  * Announces new work only once until the first of its loops begins again: a store that sells all the time has new
  * work every second, while a loop looks at it twice a minute. An announcement counts only once its transaction has
- * committed.
+ * committed (decision 0066).
  */
 export function announceOnce(
   announces: readonly Announce[],

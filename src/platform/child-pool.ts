@@ -45,7 +45,7 @@ const CRASHES: readonly (string | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SI
 
 /**
  * Processes that do one job at a time, started when first needed and ended after some rest. The code
- * that sends jobs bounds how many there are, with a `WorkQueue`.
+ * that sends jobs bounds how many there are, with a `WorkQueue` (decision 0028).
  */
 export class ChildPool<Job, Reply> {
   readonly #options: ChildPoolOptions

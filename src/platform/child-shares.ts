@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 
 /**
  * What the processes of a store may use of a processor while other stores are at work. It is a share apart from that
- * of the database: what a store has drawn delays its next drawing, and never its shop.
+ * of the database: what a store has drawn delays its next drawing, and never its shop (decision 0024).
  */
 export interface ChildShareOptions {
   /** Whether another store than this one is at work. */

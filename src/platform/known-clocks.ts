@@ -33,7 +33,7 @@ const Row = Type.Object({
 /**
  * The clocks of sandbox stores, in the memory of each process, so that opening a store costs no statement. The
  * process that moves a clock knows at once; the others read all moved clocks once a second. So `settleMs` after a
- * change, every working process uses the changed clock.
+ * change, every working process uses the changed clock (decision 0041).
  */
 export class KnownClocks implements StoreClocks {
   readonly #logger: Pick<Logger, 'debug'>

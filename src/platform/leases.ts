@@ -86,7 +86,7 @@ export interface Queue<Row> extends StoreTurns {
   ): Promise<T>
 }
 
-/** Defines a queue: a table whose due rows are worked on by any number of processes. */
+/** Defines a queue: a table whose due rows are worked on by any number of processes. Why no library: decision 0012. */
 export function defineQueue<P extends TProperties>(
   options: QueueOptions<P>,
 ): Queue<Static<TObject<P>>> {

@@ -112,7 +112,8 @@ const byBucket = (counters: readonly Static<typeof Counter>[]): Map<string, numb
 /**
  * Sends one statement together with its time limit, which passes only while this process runs: a process that waits
  * for a processor must not take its own delay for one of the store. The server itself ends an overdue statement: if we
- * only closed the connection, its process would go on waiting for the lock, and each retry would add another one.
+ * only closed the connection, its process would go on waiting for the lock, and each retry would add another one
+ * (decision 0074).
  */
 async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, deadlineMs: number) {
   if (pool.waitingCount >= CALLS_MAX) throw new Error('too many calls wait for the limiter')

@@ -104,7 +104,10 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
   }
 }
 
-/** How long a caller's count is used from memory, so that a busy caller does not cost one query per request. */
+/**
+ * How long a caller's count is used from memory, so that a busy caller does not cost one query per request
+ * (decision 0006).
+ */
 const KNOWN_FOR_MS = 1_000
 const CALLERS_MAX = 10_000
 

@@ -93,7 +93,7 @@ export async function notifyChanged(tx: Tx, subject: string = tx.tenant): Promis
 /**
  * Creates the live cache: finished responses of public routes, in memory, never outdated for longer
  * than a notification takes, or than their `freshMs`. While notifications cannot be relied on,
- * nothing is cached and every read queries the database.
+ * nothing is cached and every read queries the database. Why no library: decision 0013.
  */
 export function createLiveCache(options: LiveCacheOptions): LiveCache {
   const clock = options.clock ?? monotonicClock

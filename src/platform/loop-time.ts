@@ -14,7 +14,7 @@ let timer: NodeJS.Timeout | undefined
 /**
  * Moves the loop time on, which passes only while this process runs: a step is one step, however long the process
  * was busy or was not given a processor. After a stall the timers of Node run before it reads what has arrived, so
- * that an answer which came in time would be lost to a plain timer.
+ * that an answer which came in time would be lost to a plain timer (decision 0074).
  */
 function step(): void {
   loopTime += STEP_MS

@@ -36,7 +36,7 @@ const BOUNDARY = '=_parts'
 /**
  * Writes messages without the library: that builds a tree of streams for each, which takes longer than sending it,
  * and folds the long value of List-Unsubscribe, which some servers then sign wrongly. The common parts are encoded
- * once, up to the line in which the reader's link begins.
+ * once, up to the line in which the reader's link begins. More on this: decision 0070.
  */
 export function prepareMessage({ from, replyTo, subject, text, html }: CommonParts): WriteMessage {
   const common = writeHeaders({

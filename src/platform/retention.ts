@@ -53,7 +53,7 @@ const STORE = 'The store itself, and what its merchant set up.'
 
 /**
  * The life of every table. A test fails for a table without a line here, and `npm run retention`
- * writes this list into docs/operations.md.
+ * writes this list into docs/operations.md (decision 0022).
  */
 export const LIVES: Readonly<Record<string, Life>> = {
   activation_requests: owner('products'),

@@ -51,7 +51,7 @@ export interface SafeFetch {
 }
 
 /**
- * The only way to call an address that a store chose.
+ * The only way to call an address that a store chose (decision 0005).
  *
  * The name is resolved once, every address it answers with is checked, and the socket is opened to
  * one of those addresses by number. There is no second lookup that a name server could answer

@@ -56,7 +56,7 @@ const Step = Type.Object({
 /**
  * Lets the stores with due rows take turns in the order of their names: each call begins after the last store of the
  * previous call. So a store waits for at most one round, however many rows the others have, and a call costs as much
- * as it lists, however many stores there are.
+ * as it lists, however many stores there are (decision 0019).
  */
 export function createTurns(rows: DueRows): StoreTurns {
   const { table, due, time = sql`fd_now()`, only = sql`true`, free = sql`true` } = rows

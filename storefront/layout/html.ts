@@ -10,7 +10,7 @@ export type Part = Html | string | number | null | undefined | false | readonly 
 
 /**
  * Template tag for HTML. Inserted values are escaped, for text and for quoted attributes alike.
- * Null, undefined and false insert nothing.
+ * Null, undefined and false insert nothing. Why no template engine: decision 0017.
  */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   let text = strings[0] ?? ''

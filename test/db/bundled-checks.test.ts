@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type pg from 'pg'
 import { openTestDatabase } from '../harness/database.ts'
 
-/** Tables whose checks are one function of the row, with the conditions by their names. */
+/** Tables whose checks are one function of the row, with the conditions by their names (decision 0050). */
 async function bundlesOf(admin: pg.Client): Promise<Map<string, Record<string, string>>> {
   const { rows } = await admin.query(`
     select conrelid::regclass::text as table, obj_description(oid, 'pg_constraint')::jsonb as conditions

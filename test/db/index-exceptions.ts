@@ -62,7 +62,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   stores_named: 'Search of the operator over all stores.',
 }
 
-/** Tables whose `tenant_ref` has no foreign key to stores, and why. */
+/** Tables whose `tenant_ref` has no foreign key to stores, and why. What such a key costs: decision 0010. */
 export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
   affiliate_attributions: 'Their order names the store, and a checkout writes them.',
   affiliate_commissions: 'Their attribution names the store, and a checkout writes them.',

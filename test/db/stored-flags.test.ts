@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestDatabase } from '../harness/database.ts'
 import { assertListsAgree } from '../harness/list-oracles.ts'
 
-/** Columns that triggers keep for the lists: they agree with the other rows, also when two writers write at once. */
+/**
+ * Columns that triggers keep for the lists: they agree with the other rows, also when two writers write at once
+ * (decision 0031).
+ */
 test('a stored flag', async (t) => {
   const database = await openTestDatabase(t)
   const admin = await database.openAdmin()

@@ -35,7 +35,7 @@ interface Server extends Home {
 /** The two methods of a client that the type declarations of `pg` leave out. */
 type Client = pg.Client & { ref(): void; unref(): void }
 
-/** A running server, and the connection that shows other processes that we use it. */
+/** A running server, and the connection that shows other processes that we use it (decision 0001). */
 interface Membership {
   postmaster: Postmaster
   presence: Client

@@ -99,7 +99,7 @@ async function initdb(home: Home, dir: string, flags: string[]): Promise<void> {
   }
 }
 
-/** Starts the server in a session of its own, so that Ctrl-C in our terminal does not stop it. */
+/** Starts the server in a session of its own, so that Ctrl-C in our terminal does not stop it (decision 0001). */
 export async function launch(home: Home, overrides: Record<string, string>): Promise<Launch> {
   const port = await freePort(await lastPort(home))
   const settings = { ...SETTINGS, ...overrides, port: String(port) }

@@ -15,7 +15,7 @@ export interface Goods {
  * The commission for what is left of an order, rounding half a cent up. It is the only place that
  * rounds: what a refund claws back is the difference of two results. So the clawbacks of partial
  * refunds, in any number and order, add up to exactly what was earned, and never exceed it: the result
- * grows with what is left, and is 0 where nothing is. It is never more than the goods themselves.
+ * grows with what is left, and is 0 where nothing is. It is never more than the goods themselves (decision 0052).
  */
 export function commissionOf(terms: EarningTerms, { base_cents, left_cents }: Goods): number {
   const left = Math.max(0, left_cents)

@@ -28,7 +28,7 @@ export interface Cause {
 /**
  * Books the commission that a changed order gains or loses. What is left of its goods is read from the
  * ledger, so that the result does not depend on the kind of change, and a change that is followed twice
- * changes nothing the second time.
+ * changes nothing the second time (decision 0052).
  */
 export async function followOrder(tx: Tx, order: ChangedOrder, cause: Cause): Promise<void> {
   if (order.referral_code === null) return

@@ -16,7 +16,8 @@ import { countChanged } from './subscription-queries.ts'
 
 /**
  * Counts numbered journals. A step reads journals after the position of a generation, writes what they add
- * and moves the position, all in one transaction: a journal is counted once, whenever a process is killed.
+ * and moves the position, all in one transaction: a journal is counted once, whenever a process is killed
+ * (decision 0049).
  */
 
 /**

@@ -12,7 +12,7 @@ import type { FactLine } from './schema.ts'
 
 /**
  * What a numbered journal adds to the figures, and which lines it belongs to. Pure functions of rows
- * that never change: counted today or again in a year, a journal gives the same.
+ * that never change: counted today or again in a year, a journal gives the same (decision 0049).
  */
 
 /** The stored amounts of a line at one time. */

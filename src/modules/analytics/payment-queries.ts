@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import { COUNTED_OUTCOMES, type Generation } from './schema.ts'
 
-/** Payment attempts, as reports count them. */
+/** Payment attempts, as reports count them (decision 0058). */
 
 /** A day and its two ends, or two times in it. */
 export interface DayRange {

@@ -31,7 +31,7 @@ interface RowsRequest {
 /**
  * Lists a page of the rows behind a figure. The rows of all pages add up to it. The days are chosen first,
  * from the sums: a day in which nothing counts is not read. Days are read until the page is full, few at
- * first: one is enough in a store that sells much.
+ * first: one is enough in a store that sells much (decision 0058).
  */
 export async function listRows(
   db: Db,

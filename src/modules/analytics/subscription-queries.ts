@@ -8,7 +8,7 @@ import type { RowPlace, SubscriptionCount } from './schema.ts'
 
 /**
  * Subscriptions, as reports count them. The counted state of each is stored, and so are the sums. A trigger
- * notes those that change; until the loop counts them again, a report reads them one by one.
+ * notes those that change; until the loop counts them again, a report reads them one by one (decision 0058).
  */
 
 const columns = sql`subscription_id, currency, status, monthly_cents, started_at, ended_at`

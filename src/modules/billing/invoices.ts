@@ -64,7 +64,7 @@ export async function writeDraft(
 /**
  * Closes a month: issues its invoice, unless it costs nothing. The number, the invoice and the mail are
  * written by one transaction, which also moves the account to the next month: so a month is issued once,
- * whenever a process is killed.
+ * whenever a process is killed (decision 0057).
  */
 export async function closeMonth(tx: Tx, account: Account): Promise<InvoiceRow | null> {
   const draft = await writeDraft(tx, account, account.open_month)

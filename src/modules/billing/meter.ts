@@ -13,7 +13,7 @@ import type { Month, UsageRow } from './schema.ts'
  * Counts usage from facts that have their number: journals of the ledger and events of the feed. A step reads
  * the facts after the position of the store, adds them to the usage of their month and moves the position, in
  * one transaction: each fact is counted once, whenever a process is killed. A fact of a month that is closed
- * belongs to the oldest month that is open.
+ * belongs to the oldest month that is open (decision 0055).
  */
 
 /** How far a step has come. */

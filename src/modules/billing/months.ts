@@ -3,7 +3,8 @@ import type { Month } from './schema.ts'
 
 /**
  * The calendar of billing: months of UTC, for every store. One issuer numbers the invoices of all stores,
- * and a store may change its time zone, so that by its own calendar a day could be billed twice or never.
+ * and a store may change its time zone, so that by its own calendar a day could be billed twice or never
+ * (decision 0055).
  */
 
 /** How many days after its end a month is issued: on the 3rd. Until then late facts are counted into it. */

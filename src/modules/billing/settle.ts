@@ -14,7 +14,10 @@ import * as queries from './queries.ts'
 import type { InvoiceRow, InvoiceStatus, NewCharge, NewCreditNote, NewPayment } from './schema.ts'
 import { getInvoice } from './service.ts'
 
-/** The changes that the operator makes to the invoices of a store: charges, payments and credit notes. */
+/**
+ * The changes that the operator makes to the invoices of a store: charges, payments and credit notes. None of them
+ * changes an issued invoice: decision 0057.
+ */
 
 /** The caller of an operation, with its claim on the idempotency key. */
 export interface Caller {

@@ -14,7 +14,7 @@ const POLICY = '7'
  * Reads what the reply of a mail server says of an address that it refuses; null where it says nothing. Only
  * the status says that an address does not exist: servers reply 550 alone for a policy, too, and a hard
  * bounce stops the mails of all stores. A reply that is not clear counts as soft, and suppresses an address
- * after some of them.
+ * after some of them (decision 0059).
  */
 export function bounceOf(reply: string): BounceKind | null {
   const [, kind, subject, detail = ''] = STATUS.exec(reply) ?? []

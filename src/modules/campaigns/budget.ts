@@ -6,7 +6,7 @@ import type { Campaign, CampaignState } from './schema.ts'
 
 /**
  * Says whether the coupons of a campaign can be used: while it runs and its budget lasts. Only orders with a
- * coupon of a campaign come here.
+ * coupon of a campaign come here (decision 0054).
  */
 
 /** More coupons than a campaign needs: one coupon can have millions of codes. */

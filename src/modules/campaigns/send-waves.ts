@@ -22,7 +22,7 @@ import type { QueuedRecipient } from './schema.ts'
 /**
  * Sends the recipients of a mailing in waves. SMTP cannot say whether a mail that was handed over before a
  * crash was sent. So a wave is claimed before the mail server is called, and its results are written after
- * its reply, in the transaction that claims the next one.
+ * its reply, in the transaction that claims the next one (decision 0053).
  */
 
 export interface SendingDeps extends MailDeps {
@@ -54,7 +54,9 @@ export interface Bounce {
 /** Mails of the first waves, and of all where the mail server is slow. */
 export const WAVE = 20
 
-/** The most mails of one wave. A claim costs the same for any number, but a kill leaves as many unknown. */
+/**
+ * The most mails of one wave. A claim costs the same for any number, but a kill leaves as many unknown (decision 0060).
+ */
 export const WAVE_MAX = 100
 
 /** How long a wave should take: a kill leaves little more unknown than is sent in that time. */

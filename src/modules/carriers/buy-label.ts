@@ -30,7 +30,7 @@ import { publishUnused } from './void-label.ts'
  *   end    (transaction)  writes the outcome to label and parcel, and stores the answer of the key
  *
  * No transaction is open while the carrier is asked. A process that stops leaves the key at its recovery
- * point, from which the same key or the reconciler resumes it.
+ * point, from which the same key or the reconciler resumes it (decision 0036).
  */
 export const BUY = 'label' satisfies UnpostedOperation
 const BUYING = 'buying'

@@ -25,7 +25,7 @@ import {
 /**
  * Voids a label: begin (transaction), ask (network), end (transaction), as a label is bought. Its key is made
  * of the label, and no caller can send it because of its spaces: so the label is voided once, however many
- * callers ask, and the reconciler resumes it.
+ * callers ask, and the reconciler resumes it (decision 0036).
  */
 export const VOID = 'label_void'
 const VOIDING = 'voiding'

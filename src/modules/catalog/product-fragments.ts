@@ -58,7 +58,7 @@ const STORE_SHARE = 1 / 2
 
 /**
  * Products as finished JSON, by id and version. A list is put together from them, so that after a change of
- * one product only that product is read and serialised again.
+ * one product only that product is read and serialised again (decision 0023).
  *
  * Nothing is invalidated: the list names the version that it shows, and a fragment of another version is
  * loaded again. So it needs no notifications, and also serves while the live cache is off.

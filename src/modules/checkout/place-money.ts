@@ -21,7 +21,7 @@ import { failOrder, holdForReview, settleOrder } from './settle-money.ts'
 
 /**
  * Places an order: `begin` reserves it, `ask` charges the card, `end` places, holds or fails it. A renewal is the same
- * for a cycle of a subscription, with the stored card and without the shopper.
+ * for a cycle of a subscription, with the stored card and without the shopper (decision 0043).
  */
 
 interface Work {

@@ -4,7 +4,7 @@ import type { ClassName, Language } from './languages/language.ts'
 import { foldScriptWord } from './script-text.ts'
 import { WORDS } from './word-classes.ts'
 
-/** The phrases that every language has, in the notation of rules.ts, over its word classes. */
+/** The phrases that every language has, in the notation of rules.ts, over its word classes (decision 0030). */
 export const LANGUAGE_PHRASES: Readonly<Record<string, string>> = {
   disease_claim: `
     TREAT ~4 CONDITION

@@ -54,7 +54,7 @@ const unavailable = (cause: unknown) => new ApiError('scan_unavailable', { cause
 
 /**
  * Scans small documents at once and large ones in threads. A scan that did not run to its end is an
- * error and never a pass, whatever went wrong.
+ * error and never a pass, whatever went wrong. Why no library: decision 0015.
  */
 export function createScanner(options: ScannerOptions = {}): Scanner {
   const { inlineCharacters = 32_768 } = options

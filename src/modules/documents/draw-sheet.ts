@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import { PdfWriter, type TextStyle } from './pdf-writer.ts'
 import type { Row, Sheet, SheetSum } from './schema.ts'
 
-/** The second renderer: a sheet as a PDF of A4 pages. */
+/** The second renderer: a sheet as a PDF of A4 pages. Why not by a browser: decision 0035. */
 
 const PAGE = { width: 595.28, height: 841.89 }
 const MARGIN = 45

@@ -8,7 +8,7 @@ import type { PdfJob } from './schema.ts'
 
 export type PdfReply = { kind: 'drawn'; bytes: Buffer } | { kind: 'failed'; message: string }
 
-/** All drawing of PDFs of a process. */
+/** All drawing of PDFs of a process (decision 0035). */
 export interface PdfProcesses {
   /** Draws a PDF for a store when it is its turn. The signal ends the wait and the drawing. */
   draw(store: string, job: PdfJob, signal?: AbortSignal): Promise<Buffer>

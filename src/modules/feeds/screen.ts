@@ -26,7 +26,7 @@ interface Screened {
 
 /**
  * Leaves out the products that the claim scanner refuses. A verdict is stored for the texts and the rules
- * that it was given for. A scan that could not run is an error, and never a pass.
+ * that it was given for. A scan that could not run is an error, and never a pass (decision 0047).
  */
 export async function leaveOutRefused(
   scanner: Scanner,

@@ -55,7 +55,7 @@ const NAME_MAX = 100
 
 /**
  * Opens a feed of a live store. Drafts, archived products and other stores have no part in it: its
- * products are those of the public catalog.
+ * products are those of the public catalog. Why no file is kept: decision 0047.
  */
 export async function open(deps: FeedDeps, tenant: string, format: FeedFormat): Promise<Feed> {
   const db = isTenantRef(tenant) ? deps.database.tenant(tenant) : null

@@ -23,7 +23,7 @@ interface PlacedOrder {
 /**
  * Issues the cards that a paid order has bought, one for each unit. The order's journal books what the store owes
  * for them, and the events cause the mails with their codes. It does not matter if the add-on was switched off
- * meanwhile: the cards are sold.
+ * meanwhile: the cards are sold. Why cards are owed and not sold: decision 0040.
  */
 export async function issueBought(
   tx: Tx,

@@ -95,7 +95,7 @@ const WRONG: readonly ErrorCode[] = ['unauthorized', 'wrong_password']
 /**
  * Runs a check of a password. A wrong password counts against the account. Those of unknown callers count
  * together, so that many addresses get no more attempts than one. Those of each known caller count apart, so that
- * strangers cannot lock the owner out.
+ * strangers cannot lock the owner out (decision 0026).
  */
 export async function countWrongPassword<T>(
   identity: Identity,

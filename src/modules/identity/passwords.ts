@@ -12,7 +12,7 @@ const SALT_BYTES = 16
  * Bounds the hashing of passwords. Each takes one of the four threads that the process has for crypto,
  * files and name lookups. Two at a time leave the others for new database connections. The callers take
  * turns, so that a login waits for one hash of each other caller at most, however many those send. A
- * caller with more than 16 waiting is flooding us: an office at one address sends fewer at a time.
+ * caller with more than 16 waiting is flooding us: an office at one address sends fewer at a time (decision 0026).
  */
 const hashing = new WorkQueue({
   running: 2,

@@ -196,5 +196,6 @@ export const deleteExpiredSessions = (db: Runner, limit: number) =>
      where token_hash in (select token_hash from owner_sessions
                            where expires_at < ${machineTime} limit ${limit})`)
 
+/** Lists the stores of a verified address. No link is stored: each request looks them up (decision 0003). */
 export const listOwnedStores = (db: Runner, email: string) =>
   db.many(OwnedStore, sql`select * from fd_owned_stores(${email})`)

@@ -2,7 +2,10 @@ import type { Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { VariantCost } from './cost-schema.ts'
 
-/** The costs are kept by a trigger of the movements (`fd_value_movement`); late costs are added here. */
+/**
+ * The costs are kept by a trigger of the movements (`fd_value_movement`); late costs are added here. Why a trigger:
+ * decision 0039.
+ */
 
 export const lockCosts = (tx: Tx, variant_ids: readonly string[]) =>
   tx.many(

@@ -10,7 +10,7 @@ export const unpostedTurns = createRowTurns({ table: sql`inventory_unposted` })
 /**
  * Deletes the oldest entries from the queue and returns them. If two workers do this, the second waits for the
  * first, and finds that these rows are gone. Entries and movements are read one by one (`offset 0`): otherwise
- * PostgreSQL might hash all entries of the store.
+ * PostgreSQL might hash all entries of the store. Why a queue and no position: decision 0063.
  */
 export const takeUnposted = (tx: Tx, limit: number) =>
   tx.many(

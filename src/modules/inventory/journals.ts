@@ -44,7 +44,7 @@ function creditorOf({ kind }: UnpostedEntry): AccountKind {
 /**
  * Returns the journals of entries: one for all entries of one transaction, kind and document, at the time of the
  * transaction. Everything in such a journal is the store's own, so its entries name no owner. Which variant each
- * cent belongs to stays in the cost entries.
+ * cent belongs to stays in the cost entries (decision 0063).
  */
 export function journalsOf(entries: readonly UnpostedEntry[], currency: string): NewJournal[] {
   const groups = Map.groupBy(entries, (entry) => {

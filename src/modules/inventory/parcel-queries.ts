@@ -29,7 +29,7 @@ export const lockReserved = (tx: Tx, order_ids: readonly string[]) =>
  * Which orders wait for stock is not stored but computed: the units on hand that are not packed serve the
  * allocations of a level by the orders' ids, which is the order of their time. So a receipt, a cancellation or
  * a count serves the oldest order in its own transaction. Older orders are read only where a level has
- * allocated more units than it has.
+ * allocated more units than it has (decision 0033).
  */
 export const listWork = (db: Db, order_ids: readonly string[]) =>
   db.many(

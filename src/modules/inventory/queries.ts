@@ -44,7 +44,7 @@ export interface ItemFilters {
   low: boolean | undefined
 }
 
-/** The conditions of a list of items. Triggers of the stock and of its settings write `is_low`. */
+/** The conditions of a list of items. Triggers of the stock and of its settings write `is_low` (decision 0031). */
 const itemsWhere = ({ sku, low }: ItemFilters) => [
   sql`v.archived_at is null`,
   ...(sku === undefined ? [] : [sql`v.sku = ${sku}`]),

@@ -61,7 +61,7 @@ interface SliceOptions {
 
 /**
  * Reads the next levels of a store and adds their new movements to the stored sums. A sum that is old enough starts
- * again from the first movement.
+ * again from the first movement. Why a position for each level: decision 0020.
  */
 export const listCounted = (db: Db, { after, levels, movements }: SliceOptions) =>
   db.many(

@@ -60,7 +60,8 @@ export interface Step {
 
 /**
  * One step of the verification of a store: the new links, and a slice of the old ones if it is due.
- * After a fault neither moves on past it, and both are looked at again every hour.
+ * After a fault neither moves on past it, and both are looked at again every hour. Why from a position, and why signed:
+ * decision 0020.
  */
 export async function advance(db: Db, stored: Verified, options: VerifyOptions): Promise<Step> {
   const { now } = options

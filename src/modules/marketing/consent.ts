@@ -22,7 +22,7 @@ import type {
 
 /**
  * Consents: which readers may be written to. A consent and its withdrawal are rows that never change. What holds
- * now is the state on the list of the newsletter, which no statement changes without such a row.
+ * now is the state on the list of the newsletter, which no statement changes without such a row (decision 0051).
  */
 
 /** Returns those of the addresses that marketing may be sent to, as they were given. */

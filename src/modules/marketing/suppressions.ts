@@ -21,7 +21,7 @@ import type {
 
 /**
  * Addresses that are sent no marketing: by one store, or by all stores. Mails about orders and accounts are still
- * sent, since a provider may be wrong and a shopper needs them.
+ * sent, since a provider may be wrong and a shopper needs them (decision 0051).
  */
 
 /**

@@ -51,7 +51,7 @@ export interface ImageProcesses {
 
 /**
  * The largest image that is accepted takes a quarter of the CPU time and 500 MB, see PIXELS in
- * process-image.ts.
+ * process-image.ts (decision 0028).
  */
 const BOUNDS: ChildBounds = { cpuMs: 20_000, memoryMb: 640, wallMs: 120_000 }
 

@@ -55,7 +55,10 @@ const READERS: Record<Raster, (bytes: Buffer) => ParsedImage> = {
   'image/avif': readAvif,
 }
 
-/** Checks an upload and removes everything but the image. A font stays as it is. */
+/**
+ * Checks an upload and removes everything but the image. A font stays as it is. Why it is not simply encoded again:
+ * decision 0014.
+ */
 export async function processImage(
   bytes: Buffer,
   contentType: ContentType,

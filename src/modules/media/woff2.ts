@@ -3,7 +3,10 @@ import { brotliDecompress } from 'node:zlib'
 import { ApiError } from '../../errors.ts'
 import { FONT_BYTES_MAX } from './schema.ts'
 
-/** Web fonts (WOFF2, a recommendation of the W3C): they are checked, and stored as they are. */
+/**
+ * Web fonts (WOFF2, a recommendation of the W3C): they are checked, and stored as they are. Why no library:
+ * decision 0070.
+ */
 
 const decompress = promisify(brotliDecompress)
 

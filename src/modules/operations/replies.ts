@@ -64,7 +64,7 @@ export const isRefundOutOfTransit = (
 
 /**
  * Sends an attempt that a gateway might carry out twice. It is first marked as sent, so that only one process sends
- * it, even if that process stops. Returns null if another process has marked it.
+ * it, even if that process stops. Returns null if another process has marked it (decision 0025).
  */
 export async function sendOnce(
   deps: Fenced<OperationDeps>,

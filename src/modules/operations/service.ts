@@ -19,7 +19,7 @@ import { OPERATIONS, type OperationName } from './table.ts'
  *
  * No transaction is open during a network call. A process that stops leaves the operation at its
  * recovery point. The same key or the reconciler resumes it: `recall` in place of `ask`, then
- * `end`. An outcome that is still unknown postpones the key, and the next attempt recalls again.
+ * `end`. An outcome that is still unknown postpones the key, and the next attempt recalls again (decision 0018).
  */
 
 /** The dependencies of every operation. */

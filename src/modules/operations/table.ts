@@ -2,7 +2,7 @@ import type { Scope } from '../../kernel/scopes.ts'
 
 /**
  * Every operation that moves money, as one table. The engine, the reconciler, the lookup of idempotency
- * keys and `explain` read it; `checkout/operations-money.ts` has the code of each.
+ * keys and `explain` read it; `checkout/operations-money.ts` has the code of each (decision 0018).
  */
 export const OPERATIONS = {
   /** Places an order: reserves stock and tenders, charges the card, settles. */

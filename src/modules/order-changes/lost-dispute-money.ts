@@ -14,7 +14,7 @@ import { exceeds, reserveRefund, settleRefund } from './settle-refund-money.ts'
 /**
  * Lost disputes: the bank has taken the money. That is a refund without a request to a gateway, of the order and
  * of the orders to which exchanges have moved its money. Money that was already refunded to the shopper is taken a
- * second time: a loss of the store.
+ * second time: a loss of the store (decision 0071).
  */
 
 export interface LossDeps {

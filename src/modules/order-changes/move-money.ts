@@ -21,7 +21,7 @@ import { chargeOf, reserveRefund, succeed } from './settle-refund-money.ts'
  * Moves money from one order to another, for an exchange. No gateway is asked: the money stays where it is,
  * and the charges of the second order name the charges of the first order that it comes from. So a later
  * refund of the second order goes to the tenders that paid for the first. In the books, the first order is
- * refunded and the second is paid.
+ * refunded and the second is paid (decision 0042).
  */
 
 interface MoveRequest {

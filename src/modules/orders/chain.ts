@@ -7,7 +7,8 @@ import { cardsOf, leftOn, listCharges, listRefunds, lockMany, refundableOf } fro
 /**
  * Exchange chains: an order, and the orders to which exchanges have moved its money. The bank of a card knows one
  * payment of them all, so its dispute concerns them all. An order of a chain is locked before those that have its
- * money: a new exchange of it waits for that lock, so that the next orders do not change while they are locked.
+ * money: a new exchange of it waits for that lock, so that the next orders do not change while they are locked
+ * (decision 0071).
  */
 
 /** An order of a chain, with its card charges whose money came from the first order of it. */

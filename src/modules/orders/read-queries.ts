@@ -58,7 +58,10 @@ function matchingSearch(db: Db, q: string): Sql {
   return join(arms, ' union ')
 }
 
-/** The keys of orders with a line of the SKU, in the order of the list. An order may have two such lines. */
+/**
+ * The keys of orders with a line of the SKU, in the order of the list. An order may have two such lines. Why lines have
+ * the time of their order: decision 0031.
+ */
 const withSku = (db: Db, sku: string): Sql => sql`
   select distinct i.ordered_at as created_at, i.order_id as id
     from order_items i

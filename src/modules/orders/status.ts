@@ -11,7 +11,10 @@ import type {
  * and never set directly. Pure functions: the caller reads the facts under the order's lock.
  */
 
-/** The terminal statuses: no action and no event leads out of them. A refunded order can still be cancelled. */
+/**
+ * The terminal statuses: no action and no event leads out of them. A refunded order can still be cancelled
+ * (decision 0009).
+ */
 export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
 
 export interface OrderFacts {

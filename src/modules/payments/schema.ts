@@ -161,7 +161,7 @@ export const ANSWER_WAIT_HOURS = 2
 /**
  * How long after a refund was sent a missing record at its gateway proves nothing. A charge that
  * arrives late can be voided, a refund cannot be undone: so it waits longer than any queue or proxy
- * on the way holds a request up, and shorter than an operator waits to decide it by hand.
+ * on the way holds a request up, and shorter than an operator waits to decide it by hand (decision 0025).
  */
 export const REFUND_TRANSIT_MS = HOUR_MS
 

@@ -34,7 +34,10 @@ interface Goods {
   quantity: number
   list_price_cents: number
   collection_slugs: readonly string[]
-  /** Whether the goods are gift cards. They cost what they are worth: no discount, tax or shipping applies to them. */
+  /**
+   * Whether the goods are gift cards. They cost what they are worth: no discount, tax or shipping applies to them
+   * (decision 0040).
+   */
   gift_card?: boolean
 }
 

@@ -26,7 +26,8 @@ import { keptBy, requestOf } from './price.ts'
 
 /**
  * Charges a cycle of a subscription, as a checkout without a shopper: its reservation, payment and settlement are those
- * of `checkout/place-money.ts`. The key of the order names subscription, cycle and attempt, so that none has two.
+ * of `checkout/place-money.ts`. The key of the order names subscription, cycle and attempt, so that none has two
+ * (decision 0043).
  */
 
 /** Thrown if the networks allow no attempt with this card before the time `until`. */

@@ -5,7 +5,7 @@ import { DECLINE_CLASSES } from '../subscriptions/schema.ts'
 /**
  * The rules of what may be done after a declined renewal, as data. The classes are those of the card
  * networks: they fine an attempt that they forbid, and the bank will not approve it. Each rule names its
- * source and when that was read.
+ * source and when that was read (decision 0044).
  */
 
 /**

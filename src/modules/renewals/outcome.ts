@@ -11,7 +11,7 @@ import { type DunningPlan, planDunning } from './plan-dunning.ts'
 
 /**
  * Applies the outcome of a renewal to its subscription, in the transaction that writes the outcome. So it does not
- * matter whether the call, the reconciler, a late event or an operator has found it.
+ * matter whether the call, the reconciler, a late event or an operator has found it (decision 0044).
  */
 export async function onRenewal(tx: Tx, ended: EndedRenewal): Promise<void> {
   const { order } = ended

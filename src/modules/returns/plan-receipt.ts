@@ -259,7 +259,7 @@ function itemOf(items: readonly OrderItem[], { order_item_id }: ReturnLineRow): 
 /**
  * Returns how many units of a line were refunded in another way and have not come back yet. They count as the units
  * that come first, so that no unit is refunded both before and after it comes. A refund that was made after units
- * came back without money is for those units.
+ * came back without money is for those units (decision 0034).
  */
 function refundedElsewhere({ settled }: MoneyFacts, item: OrderItem): number {
   const elsewhere = item.refunded_quantity - item.restocked_quantity - settledOf(settled, item)

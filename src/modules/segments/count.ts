@@ -7,7 +7,8 @@ import * as queries from './count-queries.ts'
 /**
  * Counts what people have ordered. A step reads the journals after the position of a store, counts all orders of the
  * people that they are about from the beginning, and moves the position, in one transaction. A count from the
- * beginning needs no memory of the last one: it is right after a refund, after a test flag and after an erasure.
+ * beginning needs no memory of the last one: it is right after a refund, after a test flag and after an erasure
+ * (decision 0051).
  */
 
 /** How long new journals wait for the next ones of their store: counting many costs little more than counting one. */

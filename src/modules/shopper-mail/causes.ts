@@ -2,7 +2,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import { isAboutOrder, type MailKind, type NewMail } from './schema.ts'
 
-/** The mails that the events of a store cause, as data. */
+/** The mails that the events of a store cause, as data. Why from events: decision 0037. */
 
 /** An event that has just happened. `data` is JSON text. */
 export interface HappenedEvent {

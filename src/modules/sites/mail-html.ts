@@ -5,7 +5,7 @@ import type { Block, Content, ContentLine, ContentRow, MailLook } from './mail-c
 /**
  * Writes a mail as HTML. Mail programs know little of CSS: the layout is made of tables, every style is on its
  * element, and the few rules of the head only serve narrow and dark screens. Colours are `#rrggbb` that we wrote,
- * addresses are http(s), and everything else is escaped.
+ * addresses are http(s), and everything else is escaped. Why no library: decision 0038.
  */
 export function renderHtml(mail: MailLook, content: Content): string {
   const { store, language } = mail

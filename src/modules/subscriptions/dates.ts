@@ -8,7 +8,7 @@ import type { SubscriptionRow } from './schema.ts'
 /**
  * When subscriptions are charged. Cycle `c` falls on `fd_period_start(anchor_on, ..., c - anchor_cycle)`: only the
  * anchor is ever moved. `next_charge_at` and `due_at` always follow from the row by `reschedule`, which every writer
- * of a subscription calls.
+ * of a subscription calls. Why an anchor: decision 0045.
  */
 
 /** How many cycles ahead can be skipped: two years of a monthly subscription. */

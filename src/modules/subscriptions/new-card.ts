@@ -21,7 +21,7 @@ import type { ShopperCard } from './verb-schema.ts'
 
 /**
  * Replaces the card of a subscription. The number exists only during the one call in which the gateway verifies and
- * stores it; we store the gateway's reference.
+ * stores it; we store the gateway's reference (decision 0046).
  */
 
 export interface CardDeps extends AdmissionDeps {

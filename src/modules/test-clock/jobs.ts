@@ -45,7 +45,7 @@ class WorkError extends Error {
 /**
  * Runs one step of the loop, as fd_worker: moves the clocks of stores forward, from one due time to the next, and
  * runs the work that is due there. The work is committed before time passes, so that another process goes on where a
- * killed one stopped. Returns the number of clocks.
+ * killed one stopped. Returns the number of clocks. Why the loops leave such a store alone: decision 0041.
  */
 export async function moveClocks(deps: MoverDeps, signal: AbortSignal): Promise<number> {
   const stores = await queries.listMoving(deps.database.due, CLOCKS_MAX)

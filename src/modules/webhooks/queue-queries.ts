@@ -18,7 +18,7 @@ export const enqueue = (from: Sql) => sql`
 
 /**
  * Whether replays of an endpoint are due. While they are, it has one lane: two side by side would send
- * them out of their order.
+ * them out of their order (decision 0048).
  */
 export const isReplaying = ({ tenant }: Pick<Db, 'tenant'>, subscriptionId: Sql | string) => sql`
   exists (select

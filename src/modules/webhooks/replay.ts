@@ -23,7 +23,7 @@ export interface ReplayDeps extends Pick<Webhooks, 'limits'> {
 /**
  * Sends to an endpoint the events again that it has missed since a position: dead letters, and events that were never
  * sent to it. A delivery that is pending already is left as it is, so that two simultaneous replays send each event
- * once. Erased events have no data left to send.
+ * once. Erased events have no data left to send. Why by the queue of all deliveries: decision 0048.
  */
 export async function replay(
   { limits, eventsMax = REPLAY_EVENTS_MAX }: ReplayDeps,

@@ -65,7 +65,7 @@ export type ClassName = keyof WordClasses
 
 /**
  * The words of one language. They are written as people write them; a star at the end stands for
- * any ending.
+ * any ending. Why words and no model: decision 0030.
  */
 export interface Language {
   /** ISO 639-1. */

@@ -25,7 +25,7 @@ export interface CleanSvg {
 
 /**
  * Rewrites an SVG from the allowed elements and attributes of svg-rules.ts. Nothing of the original
- * text is copied: every name comes from those lists, and every value is checked and escaped.
+ * text is copied: every name comes from those lists, and every value is checked and escaped (decision 0014).
  */
 export function cleanSvg(bytes: Buffer): CleanSvg {
   if (bytes.length > SVG_BYTES_MAX)
