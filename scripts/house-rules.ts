@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findLostDecisions, findOldList } from './decisions.ts'
 
 /** A rule for text that may be written in one place only, and that no import rule can find. */
 interface Rule {
@@ -271,6 +272,8 @@ if (import.meta.main) {
     ...findLong(sources),
     ...findLostNames(pages, exists),
     ...findLostLinks(pages, exists),
+    ...findLostDecisions(pages, sources),
+    ...findOldList(pages),
   ]
   for (const breach of breaches) process.stderr.write(`${breach}\n`)
   process.stdout.write(`house rules: ${sources.length} files, ${breaches.length} breaches\n`)
