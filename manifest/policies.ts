@@ -1,4 +1,4 @@
-import { cents, choice, country, list, type Props, taxProvider, whole } from './prop.ts'
+import { cents, choice, country, list, object, type Props, taxProvider, whole } from './prop.ts'
 import { type Fault, listFaults, readProps } from './read-props.ts'
 
 /**
@@ -22,8 +22,20 @@ const RATES = {
 
 const COUNTRIES_MAX = 300
 
+/** A delivery that takes longer is told to its shopper in other words. */
+const DELIVERY_DAYS_MAX = 365
+
+const days = (meaning: string) => whole(meaning, { max: DELIVERY_DAYS_MAX, required: true })
+
+const deliveryDays = (meaning: string) =>
+  object(meaning, { min: days('The fewest.'), max: days('The most.') })
+
 export const SHIPPING_PROPS = {
   ...RATES,
+  delivery_days: deliveryDays(
+    'How many working days, Monday to Friday, standard shipping takes from the order to the arrival. Shoppers are told the dates; without it, none.',
+  ),
+  expedited_delivery_days: deliveryDays('The same of expedited shipping.'),
   countries: list(
     'The countries that the store ships to: a checkout refuses others. Without it, every country.',
     COUNTRIES_MAX,
@@ -106,6 +118,20 @@ export function readShippingPolicy(shipping: unknown): ShippingPolicy | null {
     max_cents,
     free_shipping_threshold_cents,
   }
+}
+
+/** How many working days a delivery takes. */
+export interface DeliveryDays {
+  min: number
+  max: number
+}
+
+/** Reads how long both ways of shipping take, whichever number is first; null where the store does not say it. */
+export function readDeliveryDays(shipping: unknown) {
+  const { delivery_days, expedited_delivery_days } = readProps(SHIPPING_PROPS, shipping)
+  const read = ({ min, max }: Record<keyof DeliveryDays, number | null>): DeliveryDays | null =>
+    min === null || max === null ? null : { min: Math.min(min, max), max: Math.max(min, max) }
+  return { standard: read(delivery_days), expedited: read(expedited_delivery_days) }
 }
 
 /** Reads a tax policy; null where there is no tax, and where it cannot be read. */

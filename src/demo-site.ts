@@ -42,12 +42,22 @@ const behavior = {
   subscriptions: { enabled: true },
 }
 
-const shipping = (flat: number, expedited: number, free: number | null) => ({
+interface Delivery {
+  cents: number
+  /** The fewest and the most working days that it takes. */
+  days: readonly [min: number, max: number]
+}
+
+const daysOf = ({ days: [min, max] }: Delivery) => ({ min, max })
+
+const shipping = (standard: Delivery, expedited: Delivery, free: number | null) => ({
   mode: 'flat',
-  flat_rate_cents: flat,
-  expedited_rate_cents: expedited,
+  flat_rate_cents: standard.cents,
+  expedited_rate_cents: expedited.cents,
   max_cents: 5_000,
   free_shipping_threshold_cents: free,
+  delivery_days: daysOf(standard),
+  expedited_delivery_days: daysOf(expedited),
 })
 
 /** A warm and calm theme: paper, teal and a serif font. */
@@ -145,7 +155,7 @@ export const harbourSite: Site = (parts) => ({
   },
   behavior: {
     ...behavior,
-    shipping: shipping(590, 1_490, 6_000),
+    shipping: shipping({ cents: 590, days: [3, 5] }, { cents: 1_490, days: [1, 1] }, 6_000),
     tax: { provider: 'flat_rate', rate_bps: 700 },
   },
 })
@@ -239,7 +249,7 @@ export const objectsSite: Site = (parts) => ({
   },
   behavior: {
     ...behavior,
-    shipping: shipping(450, 950, null),
+    shipping: shipping({ cents: 450, days: [2, 3] }, { cents: 950, days: [1, 1] }, null),
     tax: { provider: 'flat_rate', rate_bps: 2_000 },
   },
 })
@@ -360,7 +370,7 @@ export const emberSite: Site = (parts) => ({
   },
   behavior: {
     ...behavior,
-    shipping: shipping(650, 1_400, 5_000),
+    shipping: shipping({ cents: 650, days: [2, 4] }, { cents: 1_400, days: [1, 1] }, 5_000),
     tax: { provider: 'flat_rate', rate_bps: 1_900 },
   },
   // In Germany shoppers see final prices.

@@ -195,6 +195,7 @@ export interface Order extends Totals {
   fulfillment_status: string
   coupon_code: string | null
   ship_to: Address | null
+  expedited: boolean
   placed_at: string | null
   cancelled_at: string | null
   created_at: string

@@ -1,9 +1,11 @@
 import type { FoundProduct, Product, Variant } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
+import { arrivalNote } from '../layout/arrival.ts'
 import { type Html, html, paragraphs } from '../layout/html.ts'
 import { measurePriceText } from '../layout/measure-price.ts'
 import { taxNote } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
+import type { Site } from '../site/site.ts'
 import type { Texts } from '../translations/en.ts'
 import { giftCardFields } from './gift-card-fields.ts'
 import { hasFallen, lowestPriceNote, priceBefore, productGrid } from './product-cards.ts'
@@ -151,13 +153,20 @@ function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null
   return html`<p class="stock-note">${words}</p>`
 }
 
+/** What shipping costs, and when goods arrive that are ordered now. Gift cards are mailed. */
 function shippingNote({ site }: PageContext, { variants }: Product): Html | null {
-  const { shipping } = site.policies
   const first = variants.find(({ gift_card }) => !gift_card)
-  if (shipping === null || first === undefined) return null
-  const { texts, formatMoney } = site.locale
-  const money = (cents: number) => formatMoney(cents, first.currency)
+  if (first === undefined) return null
+  const notes = [shippingCost(site, first.currency), arrivalNote(site, 'standard')]
+  return html`${notes.map((each) => each !== null && html`<p class="note">${each}</p>`)}`
+}
+
+function shippingCost({ policies, locale }: Site, currency: string): string | null {
+  const { shipping } = policies
+  if (shipping === null) return null
+  const { texts, formatMoney } = locale
+  const money = (cents: number) => formatMoney(cents, currency)
   const rate = money(Math.min(shipping.flat_rate_cents, shipping.max_cents))
   const threshold = shipping.free_shipping_threshold_cents
-  return html`<p class="note">${texts.shippingCost(rate, threshold === null ? null : money(threshold))}</p>`
+  return texts.shippingCost(rate, threshold === null ? null : money(threshold))
 }

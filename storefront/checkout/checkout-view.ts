@@ -3,6 +3,7 @@ import type { Item } from '../api/types.ts'
 import { REPEATED } from '../cart/cart.ts'
 import { type CartLine, needsAddress } from '../cart/cart-lines.ts'
 import { rhythmOf } from '../catalog/purchase-plan.ts'
+import { arrivalNote } from '../layout/arrival.ts'
 import {
   cardFields,
   checkbox,
@@ -172,12 +173,18 @@ function payButton({ site }: PageContext, { awaitsAddress, tenders, quote }: Che
   }</button>`
 }
 
+/** The ways of shipping, each with its dates; of a store that has one only, its dates alone. */
 function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView): Html | null {
   const { shipping } = site.policies
   const { texts, formatMoney } = site.locale
-  if (shipping === null || shipping.expedited_rate_cents === shipping.flat_rate_cents) return null
-  const radio = (value: string, label: string, checked: boolean) =>
-    html`<label class="choice"><input type="radio" name="speed" value="${value}"${checked && html` checked`} data-reprice><span class="choice-box"><span>${label}</span></span></label>`
+  const arrival = arrivalNote(site, 'standard')
+  if (shipping === null || shipping.expedited_rate_cents === shipping.flat_rate_cents) {
+    return arrival === null ? null : html`<p class="note">${arrival}</p>`
+  }
+  const radio = (value: 'standard' | 'expedited', label: string, checked: boolean) => {
+    const note = arrivalNote(site, value)
+    return html`<label class="choice"><input type="radio" name="speed" value="${value}"${checked && html` checked`} data-reprice><span class="choice-box"><span>${label}${note !== null && html`<br><small class="choice-note">${note}</small>`}</span></span></label>`
+  }
   const cents = Math.min(shipping.expedited_rate_cents, shipping.max_cents)
   const express = texts.express(formatMoney(cents, quote.currency))
   return html`<fieldset class="choices"><legend>${texts.shippingMethod}</legend>${radio('standard', texts.standard, !details.expedited)}${radio('expedited', express, details.expedited)}</fieldset>`

@@ -1,4 +1,6 @@
 import type { GiftCardPurchase, OrderDetail, Parcel } from '../api/types.ts'
+import { arrivalNote } from '../layout/arrival.ts'
+import type { Site } from '../site/site.ts'
 import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
 import { isAsked } from './payment-view.ts'
@@ -81,6 +83,17 @@ export function storyOf(locale: Locale, detail: OrderDetail): Story {
         next: findText(texts.statusNotes, status) ?? texts.statusNote,
       }
   }
+}
+
+/** The states in which goods are still expected. */
+const COMING = ['placed', 'processing', 'partially_shipped', 'shipped']
+
+/** Says when the goods arrive; null where nothing comes any more, and once the last of these days has passed. */
+export function arrivalOf(site: Site, detail: OrderDetail): string | null {
+  const { placed_at, expedited } = detail.order
+  const isComing = COMING.includes(goodsStatus(detail)) && !hasOnlyGiftCards(detail)
+  if (!isComing || placed_at === null) return null
+  return arrivalNote(site, expedited ? 'expedited' : 'standard', placed_at)
 }
 
 /** The parcels that are on their way. */

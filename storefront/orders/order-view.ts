@@ -14,6 +14,7 @@ import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
 import { type ConfirmationView, confirmation } from './confirmation.ts'
 import {
+  arrivalOf,
   hasOnlyGiftCards,
   parcelToTrack,
   refundedCents,
@@ -80,8 +81,9 @@ function head({ site }: PageContext, { detail, isNew }: OrderView, isPending: bo
   const { title, next } = storyOf(site.locale, detail)
   const isThanked = isNew && !isPending
   const parcel = parcelToTrack(detail)
+  const arrival = arrivalOf(site, detail)
   return html`<header class="order-head"><p class="eyebrow">${texts.order(detail.order.order_number)}</p><h1>${isThanked ? texts.thankYou : title}</h1>
-<p class="lead">${isThanked ? `${title}. ${next}` : next}</p>${parcel !== null && html`<p><a class="button" href="${parcel.tracking_url}" rel="noreferrer">${texts.trackParcel}</a></p>`}</header>`
+<p class="lead">${isThanked ? `${title}. ${next}` : next}</p>${arrival !== null && html`<p data-arrival>${arrival}</p>`}${parcel !== null && html`<p><a class="button" href="${parcel.tracking_url}" rel="noreferrer">${texts.trackParcel}</a></p>`}</header>`
 }
 
 /** What a shopper can do with the order: changes first, money last. */

@@ -1,6 +1,8 @@
 import { RETURN_DAYS_MAX } from '../../manifest/behavior-props.ts'
 import { isCountry, readShippingCountries } from '../../manifest/countries.ts'
 import {
+  type DeliveryDays,
+  readDeliveryDays,
   readShippingPolicy,
   readTaxPolicy,
   type ShippingPolicy,
@@ -40,6 +42,8 @@ export interface Site {
   /** Whether a shopper is asked before this browser keeps what no page needs. */
   asksConsent: boolean
   policies: Policies
+  /** How many working days a delivery takes; null where the store does not say it. */
+  deliveryDays: Record<'standard' | 'expedited', DeliveryDays | null>
   /** The store's own country, which checkout forms name first; null where it is not known. */
   country: string | null
   /** The countries that the store ships to; null for every country. */
@@ -118,6 +122,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     hasAccounts: asObject(behavior.accounts).enabled !== false,
     asksConsent: asObject(behavior.consent).enabled === true,
     policies: { shipping: readShippingPolicy(behavior.shipping), tax: readTaxPolicy(behavior.tax) },
+    deliveryDays: readDeliveryDays(behavior.shipping),
     country: readCountry(store.country, countries, locale.language),
     countries,
     pricesIncludeTax: asObject(manifest.tax).prices_include_tax === true,

@@ -71,7 +71,7 @@ export const de: FixedTexts = {
   searchStore: 'Shop durchsuchen',
   searchPlaceholder: 'Was suchen Sie?',
   searchHint: 'Geben Sie ein Wort oder einen Teil davon ein. Kleine Tippfehler sind kein Problem.',
-  noResults: 'Keine Produkte gefunden. Versuchen Sie ein anderes Wort oder weniger Filter.',
+  noResults: 'Keine Produkte gefunden. Versuchen Sie ein anderes Wort.',
   closestResults: (query: string) =>
     `Zu „${query}“ gibt es nichts, das genau so heißt. Das hier kommt dem am nächsten.`,
   searchOneWord: 'Nach einem der Wörter suchen:',
@@ -130,6 +130,7 @@ export const de: FixedTexts = {
   seenRefuse: 'Nein, danke',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Versand ${rate}.` : `Versand ${rate}, ab ${freeFrom} kostenlos.`,
+  arrival: (days) => `Voraussichtliche Lieferung: ${days}`,
   enlarge: (name) => `Vergrößern: ${name}`,
   previousImage: 'Vorheriges Bild',
   nextImage: 'Nächstes Bild',

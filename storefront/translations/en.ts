@@ -76,7 +76,7 @@ export const en = {
   searchStore: 'Search the store',
   searchPlaceholder: 'What are you looking for?',
   searchHint: 'Type a word or part of a word. Small typing mistakes are fine.',
-  noResults: 'No products match your search. Try another word or remove a filter.',
+  noResults: 'No products match your search. Try another word.',
   closestResults: (query: string) =>
     `Nothing matches “${query}” as it is written. These are the closest.`,
   searchOneWord: 'Search for one of the words:',
@@ -135,6 +135,7 @@ export const en = {
   seenRefuse: 'No, thank you',
   shippingCost: (rate: string, freeFrom: string | null) =>
     freeFrom === null ? `Shipping ${rate}.` : `Shipping ${rate}, free from ${freeFrom}.`,
+  arrival: (days: string) => `Expected delivery: ${days}`,
   enlarge: (name: string) => `Enlarge: ${name}`,
   previousImage: 'Previous image',
   nextImage: 'Next image',
@@ -246,9 +247,9 @@ export const en = {
   orderNumber: 'Order number',
   findOrder: 'Find an order',
   findOrderNote:
-    'Enter its number and the e-mail address that you ordered with. We will send you a link that opens it.',
+    'Enter its number and the email address that you ordered with. We will send you a link that opens it.',
   mailLink: 'Send the link',
-  linkSent: 'If there is such an order, the link is on its way to your e-mail address.',
+  linkSent: 'If there is such an order, the link is on its way to your email address.',
   checkOrderNumber: 'Please check the order number: it has only digits.',
   tooManyLinks: 'That was often. Please try again in a minute.',
   orderNotHere:

@@ -71,7 +71,7 @@ export const es: FixedTexts = {
   searchStore: 'Buscar en la tienda',
   searchPlaceholder: '¿Qué buscas?',
   searchHint: 'Escribe una palabra o parte de ella. Los pequeños errores no importan.',
-  noResults: 'Ningún producto coincide con tu búsqueda. Prueba otra palabra o quita un filtro.',
+  noResults: 'Ningún producto coincide con tu búsqueda. Prueba otra palabra.',
   closestResults: (query: string) =>
     `Nada coincide con «${query}» tal como está escrito. Esto es lo más parecido.`,
   searchOneWord: 'Buscar una de las palabras:',
@@ -130,6 +130,7 @@ export const es: FixedTexts = {
   seenRefuse: 'No, gracias',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Envío ${rate}.` : `Envío ${rate}, gratis desde ${freeFrom}.`,
+  arrival: (days) => `Entrega prevista: ${days}`,
   enlarge: (name) => `Ampliar: ${name}`,
   previousImage: 'Imagen anterior',
   nextImage: 'Imagen siguiente',

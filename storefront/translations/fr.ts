@@ -73,7 +73,7 @@ export const fr: FixedTexts = {
   searchStore: 'Chercher dans la boutique',
   searchPlaceholder: 'Que cherchez-vous ?',
   searchHint: 'Un mot ou une partie d’un mot suffit. Les petites fautes de frappe ne gênent pas.',
-  noResults: 'Aucun produit trouvé. Essayez un autre mot ou retirez un filtre.',
+  noResults: 'Aucun produit trouvé. Essayez un autre mot.',
   closestResults: (query: string) =>
     `Rien ne correspond exactement à « ${query} ». Voici ce qui s’en approche le plus.`,
   searchOneWord: 'Chercher un seul de ces mots :',
@@ -132,6 +132,7 @@ export const fr: FixedTexts = {
   seenRefuse: 'Non, merci',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Livraison ${rate}.` : `Livraison ${rate}, offerte dès ${freeFrom}.`,
+  arrival: (days) => `Livraison prévue : ${days}`,
   enlarge: (name) => `Agrandir : ${name}`,
   previousImage: 'Photo précédente',
   nextImage: 'Photo suivante',

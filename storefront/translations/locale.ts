@@ -31,6 +31,8 @@ export interface Locale {
   formatTime(iso: string): string
   /** The date alone, of a time or of a day such as `2026-12-24`. */
   formatDay(iso: string): string
+  /** Some days in a row, such as `2026-12-24` to `2026-12-28`, with their weekdays. */
+  formatDays(first: string, last: string): string
   formatDate(iso: string): string
   /** The date as a date field has it: `2027-01-31`. */
   dateValue(iso: string): string
@@ -118,6 +120,12 @@ function createLocale(language: string, timeZone: string): Locale {
   const day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone })
   const calendarDay = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone })
+  const days = new Intl.DateTimeFormat(language, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  })
   // Canada writes dates as date fields do.
   const plainDate = new Intl.DateTimeFormat('en-CA', {
     timeZone,
@@ -153,6 +161,7 @@ function createLocale(language: string, timeZone: string): Locale {
     formatRate: (bps) => percent.format(bps / 10_000),
     formatTime: (iso) => time.format(new Date(iso)),
     formatDay: (iso) => (CALENDAR_DAY.test(iso) ? calendarDay : day).format(new Date(iso)),
+    formatDays: (first, last) => days.formatRange(new Date(first), new Date(last)),
     formatDate: (iso) => date.format(new Date(iso)),
     dateValue: (iso) => plainDate.format(new Date(iso)),
     formatList: (entries) => list.format(entries),

@@ -61,6 +61,7 @@ const waitingRow = (
   payment_status: 'pending',
   fulfillment_status: 'unfulfilled',
   hold: null,
+  expedited: order.pricing.expedited === true,
   placed_at: null,
   cancelled_at: null,
   created_at,

@@ -20,8 +20,8 @@ export const orderColumns = sql`
   o.fulfillment_status, o.coupon_code, o.subtotal_cents, o.gift_card_cents, o.discount_cents,
   o.shipping_cents, o.tax_cents, o.total_cents, o.prices_include_tax,
   case when o.pricing #>> '{tax,provider}' = 'flat_rate'
-       then (o.pricing #>> '{tax,rate_bps}')::int end as tax_rate_bps, o.currency, o.idempotency_key, o.ship_to, o.placed_at,
-  o.cancelled_at, o.created_at, o.updated_at, o.is_test, o.email, o.source, o.captured_cents,
+       then (o.pricing #>> '{tax,rate_bps}')::int end as tax_rate_bps, o.currency, o.idempotency_key, o.ship_to,
+  coalesce((o.pricing ->> 'expedited')::boolean, false) as expedited, o.placed_at, o.cancelled_at, o.created_at, o.updated_at, o.is_test, o.email, o.source, o.captured_cents,
   o.refunded_cents,
   case when o.hold_at is null then null
        else jsonb_build_object(

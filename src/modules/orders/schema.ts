@@ -91,6 +91,7 @@ const orderFields = {
   currency: Type.String(),
   idempotency_key: Type.String(),
   ship_to: Nullable(ShownShipTo),
+  expedited: Type.Boolean(),
   placed_at: Nullable(Timestamp),
   cancelled_at: Nullable(Timestamp),
   created_at: Timestamp,
