@@ -13,7 +13,7 @@ import type { Identity } from './modules/identity/deps.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import type * as mediaRoutes from './modules/media/routes.ts'
 import type { LinkDeps } from './modules/order-links/service.ts'
-import type { LookDeps } from './modules/sites/mail-look.ts'
+import { type LookDeps, loadStoreLook, writeBranded } from './modules/sites/mail-look.ts'
 import type * as privacyRoutes from './modules/views/privacy-routes.ts'
 import { openCampaigns } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
@@ -52,7 +52,7 @@ export async function openDeps(runtime: Runtime, app: App) {
     media,
     catalog: { assetBase, media },
     feeds: { assetBase, storefrontUrl },
-    affiliates: openAffiliates(runtime, storefrontUrl),
+    affiliates: openAffiliates(runtime, look),
     privacy: openPrivacy(runtime),
   }
 }
@@ -100,14 +100,19 @@ const openNewsletter = (runtime: Runtime, publicUrl: () => string) => ({
 
 const openAffiliates = (
   { key, limits }: Runtime,
-  storefrontUrl: ReturnType<typeof openStorefrontUrl>,
+  look: LookDeps,
 ): affiliateRoutes.AffiliateDeps & Parameters<typeof affiliatePages.storefrontRoutes>[0] => ({
   keys: { account: key('affiliate account') },
   linkKey: key('affiliate link'),
   touchKey: key('referral touch'),
   confirmKey: key('erasure confirmation'),
   idempotencyKey: key('idempotency fingerprint'),
-  storefrontUrl,
+  storefrontUrl: look.storefrontUrl,
+  writeMail: async (db, store, { language, subject, blocks }) =>
+    writeBranded(
+      { language, store: await loadStoreLook(look, db, store) },
+      { subject, reference: null, heading: subject, blocks, footer: [] },
+    ),
   limits,
 })
 

@@ -1,7 +1,7 @@
 import { decimalAmount } from '../../kernel/money.ts'
 import { oneLine } from '../../platform/mail.ts'
 
-/** The texts of the mails to affiliates, in the languages of the storefront. */
+/** The mails to affiliates, in the languages of the storefront. */
 
 interface Words {
   approved(store: string): string
@@ -9,7 +9,9 @@ interface Words {
   code(code: string): string
   paid(store: string): string
   paidText(amount: string, store: string, reference: string): string
-  page(url: string): string
+  opens: string
+  open: string
+  secret: string
 }
 
 const WORDS: Record<string, Words> = {
@@ -20,8 +22,9 @@ const WORDS: Record<string, Words> = {
     paid: (store) => `${store} has paid you`,
     paidText: (amount, store, reference) =>
       `${store} has paid you ${amount}. The reference on your bank statement is ${reference}.`,
-    page: (url) =>
-      `This link opens your page with codes, commissions and payouts. It works for 90 days:\n\n${url}\n\nAnyone who has the link can see the page: do not pass it on.`,
+    opens: 'This link opens your page with codes, commissions and payouts. It works for 90 days.',
+    open: 'Open your page',
+    secret: 'Anyone who has the link can see the page: do not pass it on.',
   },
   de: {
     approved: (store) => `Sie sind jetzt Partner von ${store}`,
@@ -30,8 +33,10 @@ const WORDS: Record<string, Words> = {
     paid: (store) => `${store} hat Sie bezahlt`,
     paidText: (amount, store, reference) =>
       `${store} hat Ihnen ${amount} gezahlt. Der Verwendungszweck auf Ihrem Kontoauszug ist ${reference}.`,
-    page: (url) =>
-      `Dieser Link öffnet Ihre Seite mit Codes, Provisionen und Auszahlungen. Er gilt 90 Tage:\n\n${url}\n\nWer den Link hat, kann die Seite sehen: Geben Sie ihn nicht weiter.`,
+    opens:
+      'Dieser Link öffnet Ihre Seite mit Codes, Provisionen und Auszahlungen. Er gilt 90 Tage.',
+    open: 'Seite öffnen',
+    secret: 'Wer den Link hat, kann die Seite sehen: Geben Sie ihn nicht weiter.',
   },
   es: {
     approved: (store) => `Ya es afiliado de ${store}`,
@@ -40,8 +45,9 @@ const WORDS: Record<string, Words> = {
     paid: (store) => `${store} le ha pagado`,
     paidText: (amount, store, reference) =>
       `${store} le ha pagado ${amount}. La referencia en su extracto bancario es ${reference}.`,
-    page: (url) =>
-      `Este enlace abre su página con códigos, comisiones y pagos. Es válido durante 90 días:\n\n${url}\n\nQuien tenga el enlace puede ver la página: no lo comparta.`,
+    opens: 'Este enlace abre su página con códigos, comisiones y pagos. Es válido durante 90 días.',
+    open: 'Abrir su página',
+    secret: 'Quien tenga el enlace puede ver la página: no lo comparta.',
   },
   fr: {
     approved: (store) => `Vous êtes désormais affilié de ${store}`,
@@ -50,20 +56,44 @@ const WORDS: Record<string, Words> = {
     paid: (store) => `${store} vous a payé`,
     paidText: (amount, store, reference) =>
       `${store} vous a payé ${amount}. La référence sur votre relevé bancaire est ${reference}.`,
-    page: (url) =>
-      `Ce lien ouvre votre page avec vos codes, commissions et paiements. Il est valable 90 jours :\n\n${url}\n\nToute personne qui a ce lien peut voir la page : ne le transmettez pas.`,
+    opens:
+      'Ce lien ouvre votre page avec vos codes, commissions et paiements. Il est valable 90 jours.',
+    open: 'Ouvrir votre page',
+    secret: 'Toute personne qui a ce lien peut voir la page : ne le transmettez pas.',
   },
 }
 
+/** The language that the mails are in, for a store of any language. */
+const languageOf = (language: string): string => {
+  const [own = ''] = language.split('-')
+  return Object.hasOwn(WORDS, own) ? own : 'en'
+}
+
 function wordsIn(language: string): Words {
-  const words = WORDS[language.split('-')[0] ?? ''] ?? WORDS.en
+  const words = WORDS[languageOf(language)]
   if (words === undefined) throw new Error('there are no English words')
   return words
 }
 
-/** Joins paragraphs, without those for which a store or an affiliate has no text. */
-const paragraphs = (parts: readonly (string | null)[]): string =>
-  `${parts.filter((part) => part !== null).join('\n\n')}\n`
+/** A mail to an affiliate, before it is written in the look of the store. */
+export interface AffiliateMail {
+  language: string
+  subject: string
+  blocks: (
+    | { type: 'text' | 'note'; text: string }
+    | { type: 'button'; label: string; url: string }
+  )[]
+}
+
+/** The end of a mail, which leads to the page of the affiliate; nothing where the store has no host. */
+const pageBlocks = ({ opens, open, secret }: Words, url: string | null): AffiliateMail['blocks'] =>
+  url === null
+    ? []
+    : [
+        { type: 'text', text: opens },
+        { type: 'button', label: open, url },
+        { type: 'note', text: secret },
+      ]
 
 interface Approved {
   store: string
@@ -71,16 +101,14 @@ interface Approved {
   code: string | null
 }
 
-export function approvedMail(language: string, { store, url, code }: Approved) {
+export function approvedMail(language: string, { store, url, code }: Approved): AffiliateMail {
   const words = wordsIn(language)
   const name = oneLine(store)
+  const texts = [words.approvedText(name), ...(code === null ? [] : [words.code(code)])]
   return {
+    language: languageOf(language),
     subject: words.approved(name),
-    text: paragraphs([
-      words.approvedText(name),
-      code === null ? null : words.code(code),
-      url === null ? null : words.page(url),
-    ]),
+    blocks: [...texts.map((text) => ({ type: 'text' as const, text })), ...pageBlocks(words, url)],
   }
 }
 
@@ -92,16 +120,17 @@ interface Paid {
   reference: string
 }
 
-export function paidMail(language: string, paid: Paid) {
+export function paidMail(language: string, paid: Paid): AffiliateMail {
   const { store, url, amount_cents, currency, reference } = paid
   const words = wordsIn(language)
   const name = oneLine(store)
   const amount = `${decimalAmount(amount_cents, currency)} ${currency}`
   return {
+    language: languageOf(language),
     subject: words.paid(name),
-    text: paragraphs([
-      words.paidText(amount, name, reference),
-      url === null ? null : words.page(url),
-    ]),
+    blocks: [
+      { type: 'text', text: words.paidText(amount, name, reference) },
+      ...pageBlocks(words, url),
+    ],
   }
 }

@@ -9,7 +9,7 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { listBalances, listCommissions } from './commission-queries.ts'
 import type { AffiliatePage, Payout } from './commission-schema.ts'
-import { approvedMail, paidMail } from './mails.ts'
+import { type AffiliateMail, approvedMail, paidMail } from './mails.ts'
 import { listPayouts } from './payout-queries.ts'
 import * as queries from './queries.ts'
 import type { Affiliate } from './schema.ts'
@@ -21,6 +21,12 @@ export interface PageDeps {
   linkKey: Buffer
   /** Where shoppers reach the store; null where it has no host. */
   storefrontUrl: (store: Pick<Store, 'tenant_ref' | 'primary_hostname'>) => string | null
+  /** Writes a mail in the look of the store. */
+  writeMail(
+    db: Db,
+    store: Store,
+    content: AffiliateMail,
+  ): Promise<{ subject: string; html: string; text: string }>
 }
 
 /** Days that a link is valid: a quarter, since most programs pay by the quarter. The next mail has a new link. */
@@ -109,11 +115,11 @@ function readLink(key: Buffer, { tenant, clock }: Db, token: string): string {
 /** Mails an affiliate that they are approved, with the link to their page. */
 export async function mailApproved(deps: PageDeps, tx: Tx, affiliate: Affiliate): Promise<void> {
   const store = await stores.get(tx)
-  const { display_name, language } = store
   const { url } = await makeLink(deps, tx, affiliate.id)
   const [first] = affiliate.referral_codes
   const code = first?.code ?? null
-  await send(tx, { store, affiliate }, approvedMail(language, { store: display_name, url, code }))
+  const content = approvedMail(store.language, { store: store.display_name, url, code })
+  await send(deps, tx, { store, affiliate }, content)
 }
 
 /** Mails an affiliate that they were paid. */
@@ -121,19 +127,20 @@ export async function mailPaid(deps: PageDeps, tx: Tx, payout: Payout): Promise<
   const affiliate = await find(tx, payout.affiliate_id)
   if (affiliate.email === null) return
   const store = await stores.get(tx)
-  const { display_name, language } = store
   const { url } = await makeLink(deps, tx, affiliate.id)
   const { amount_cents, currency, reference } = payout
-  const about = { store: display_name, url, amount_cents, currency, reference }
-  await send(tx, { store, affiliate }, paidMail(language, about))
+  const about = { store: store.display_name, url, amount_cents, currency, reference }
+  await send(deps, tx, { store, affiliate }, paidMail(store.language, about))
 }
 
 async function send(
+  { writeMail }: PageDeps,
   tx: Tx,
   { store, affiliate: { email } }: { store: Store; affiliate: Affiliate },
-  text: { subject: string; text: string },
+  content: AffiliateMail,
 ): Promise<void> {
   if (email === null) return
   const isKept = isKeptFromMail(store, email)
-  await mail.send(tx, { to: email, tenant_ref: tx.tenant, isKept, ...text })
+  const written = await writeMail(tx, store, content)
+  await mail.send(tx, { to: email, tenant_ref: tx.tenant, isKept, ...written })
 }

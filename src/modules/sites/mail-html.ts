@@ -43,7 +43,7 @@ ${content.blocks.map((block) => writeBlock(look, block))}
 }
 
 const NARROW =
-  '@media (max-width:480px){.outer{padding:0!important}.card{padding-left:20px!important;padding-right:20px!important}.btn{width:100%!important}.btn a{display:block!important}}'
+  '@media (max-width:480px){.outer{padding:0!important}.card{padding-left:20px!important;padding-right:20px!important}.btn{width:100%!important}.btn a{display:block!important}.code{font-size:19px!important;letter-spacing:0!important}}'
 
 /** The colours of the elements, by their class, for mail programs that ask a dark screen's reader. */
 const darkRules = (dark: Brand['colours']): string =>
@@ -115,7 +115,7 @@ function writeBlock(look: Look, block: Block): Html {
 
 /** A button. It is a table, since Outlook does not pad links. */
 const button = (look: Look, { label, url }: { label: string; url: string }): Html =>
-  html`<table role="presentation" class="btn" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 4px"><tr><td bgcolor="${look.primary}" align="center" style="background-color:${look.primary};border-radius:8px"><a href="${url}" style="display:inline-block;padding:14px 26px;font-size:16px;font-weight:600;line-height:1.25;text-decoration:none;color:${look.onPrimary}">${label}</a></td></tr></table>`
+  html`<table role="presentation" class="btn" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0"><tr><td bgcolor="${look.primary}" align="center" style="background-color:${look.primary};border-radius:8px"><a href="${url}" style="display:inline-block;padding:14px 26px;font-size:16px;font-weight:600;line-height:1.25;text-decoration:none;color:${look.onPrimary}">${label}</a></td></tr></table>`
 
 const title = (look: Look, text: string): Html =>
   html`<h2 class="tx ln" style="margin:30px 0 10px;padding:20px 0 0;border-top:1px solid ${look.line};font-size:17px;line-height:1.3;font-weight:600;color:${look.text}">${text}</h2>`
@@ -164,4 +164,4 @@ interface Code {
 }
 
 const codeBox = (look: Look, { title: above, code, amount, below }: Code): Html =>
-  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td class="su sm" bgcolor="${look.surface}" align="center" style="background-color:${look.surface};border:2px solid ${look.primary};border-radius:10px;padding:28px 16px;${look.small}color:${look.surfaceMuted}"><span class="st" style="font-size:36px;line-height:1.2;font-weight:700;color:${look.surfaceText}">${amount}</span><br><br>${above}<br><span class="st" style="font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:21px;line-height:1.6;letter-spacing:1px;font-weight:700;color:${look.surfaceText}">${code}</span>${below !== null && html`<br>${below}`}</td></tr></table>`
+  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 0"><tr><td class="su sm" bgcolor="${look.surface}" align="center" style="background-color:${look.surface};border:2px solid ${look.primary};border-radius:10px;padding:28px 16px;${look.small}color:${look.surfaceMuted}"><span class="st" style="font-size:36px;line-height:1.2;font-weight:700;color:${look.surfaceText}">${amount}</span><br><br>${above}<br><span class="st code" style="font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:21px;line-height:1.6;letter-spacing:1px;font-weight:700;color:${look.surfaceText}">${code}</span>${below !== null && html`<br>${below}`}</td></tr></table>`

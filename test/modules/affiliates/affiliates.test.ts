@@ -175,12 +175,13 @@ describe('affiliates', () => {
     )
     assert.equal(ok(await act('approve')).affiliate.status, 'active')
     const { rows } = await app.superuser.query(
-      'select subject, body from mails where recipient = $1',
+      'select subject, body, html from mails where recipient = $1',
       [email],
     )
     assert.equal(rows.length, 1, 'the affiliate is told')
     assert.match(rows[0].subject, /You are an affiliate/)
     assert.match(rows[0].body, /\/affiliates\/link\/[\w-]+/)
+    assert.match(rows[0].html, /<a [^>]*href="[^"]*\/affiliates\/link\/[^>]*>Open your page</)
     assert.deepEqual(refusal(await act('approve')), [409, 'invalid_transition'])
     assert.equal(ok(await act('suspend')).affiliate.status, 'suspended')
     assert.equal(ok(await act('resume')).affiliate.status, 'active')
