@@ -37,6 +37,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; 
 dt { color: var(--quiet); } dd { margin: 0; }
 iframe { display: block; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
 details { margin: .75rem 0 0; }
+article h2 { margin-top: 0; }
 article { margin: 1rem 0; overflow-wrap: anywhere; padding: 1rem 1.2rem; border: 1px solid var(--line); border-radius: 12px; }
 @media (max-width: 34rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
 `

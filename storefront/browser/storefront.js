@@ -166,6 +166,7 @@ function changePart(part, rule, labels) {
   field.value = old.value
   old.replaceWith(field)
   part.querySelector('.error')?.remove()
+  dropNotice(field)
 }
 
 /** Keeps a payment from being sent twice by one form. */
@@ -328,7 +329,12 @@ function clearFault(field) {
   field.ariaInvalid = null
   document.getElementById(field.getAttribute('aria-describedby'))?.remove()
   field.removeAttribute('aria-describedby')
-  const entry = document.querySelector(`#notices [href="#${field.id}"]`)?.closest('li')
+  dropNotice(field)
+}
+
+/** Takes the fault of a field off the list above the form, and the list away with its last. */
+function dropNotice({ id }) {
+  const entry = document.querySelector(`#notices [href="#${id}"]`)?.closest('li')
   const list = entry?.parentElement
   entry?.remove()
   if (list?.childElementCount === 0) list.closest('.error-box').remove()

@@ -29,9 +29,21 @@ export function searchMain(context: PageContext, found: FoundProducts | null): H
 <form class="search-form" action="/search" role="search" aria-label="${texts.search}" data-search><label class="hidden" for="q">${texts.searchPlaceholder}</label>
 <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchPlaceholder}" maxlength="${QUERY_LENGTH_MAX}" autocomplete="off"><button class="button">${texts.search}</button></form>
 <p class="count" id="count" role="status">${found !== null && texts.results(found.result.result_count, found.result.query)}</p></header>
-<div id="results">${found === null ? html`<p class="empty">${texts.searchHint}</p>` : filteredList(context, found.list, foundProducts(context, found))}</div>
+<div id="results">${found === null ? html`<p class="empty">${texts.searchHint}</p>` : resultList(context, found)}</div>
 ${site.preview !== null && html`<p class="note">${texts.previewSearch}</p>`}</div>`
 }
+
+/** The products with their filters. Where the words alone have found nothing, there is nothing to sort or to filter. */
+function resultList(context: PageContext, found: FoundProducts): Html {
+  const { list, result } = found
+  const shown = foundProducts(context, found)
+  return result.result_count === 0 && !isNarrowed(list)
+    ? html`<div id="found">${shown}</div>`
+    : filteredList(context, list, shown)
+}
+
+const isNarrowed = ({ filters: { collection, price } }: FilteredList): boolean =>
+  collection !== null || price !== null
 
 /** The products that match, with links to their other pages. */
 export function foundProducts(context: PageContext, found: FoundProducts): Html {
@@ -40,7 +52,8 @@ export function foundProducts(context: PageContext, found: FoundProducts): Html 
   const { results: products, result_count, corrected, query } = result
   const pages = Math.min(Math.ceil(result_count / PER_PAGE), PAGE_MAX)
   if (products.length === 0) {
-    const note = list.filters.q === null ? texts.noMatches : texts.noResults
+    const { q } = list.filters
+    const note = q === null || isNarrowed(list) ? texts.noMatches : texts.noResults
     return html`<div class="empty"><p>${note}</p>${oneWord(context, list.filters.q ?? '')}<p><a class="more" href="/products">${texts.seeAllProducts}</a></p></div>${found.help !== undefined && searchHelp(context, found.help)}`
   }
   return html`${corrected && html`<p class="note">${texts.closestResults(query)}</p>`}${productGrid(context, { products, columns: 3 })}${pager(context, list.filters.page, pages)}`

@@ -38,7 +38,7 @@ function summaryLine(context: PageContext, line: CartLine): Html {
   const { name } = product
   const shown = image(context, { ...variantImage(product, variant), sizes: '4rem', name })
   const total = quoted?.line_total_cents ?? quantity * variant.price_cents
-  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span>${planNote(context, line)}${variant.gift_card && giftNote(context, gift)}</div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
+  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity}\u00a0×</span>${planNote(context, line)}${variant.gift_card && giftNote(context, gift)}</div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
 }
 
 /** What store credit and a gift card pay, and what is left for a card. */

@@ -119,10 +119,11 @@ export function subscriptionListMain(
   subscriptions: readonly Subscription[],
   products: readonly Product[],
 ): Html {
-  const words = context.site.locale.texts.subscriptions
+  const { texts } = context.site.locale
+  const words = texts.subscriptions
   return html`<div class="wrap narrow orders"><h1>${words.yours}</h1>${
     subscriptions.length === 0
-      ? html`<p>${words.none}</p>`
+      ? html`<p>${words.none}</p><p><a class="more" href="/products">${texts.seeAllProducts}</a></p>`
       : html`<ul class="order-list">${subscriptions.map((each) => card(context, each, products))}</ul>`
   }</div>`
 }

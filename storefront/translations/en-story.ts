@@ -12,14 +12,14 @@ export const enStory = {
   delivered: 'Your order has arrived',
   deliveredNext: 'We hope that you like it.',
   deliveredUntil: (date: string) => `Something is not right? You can send it back until ${date}.`,
-  mailed: 'Sent by e-mail',
-  mailedLater: 'Will be sent by e-mail',
+  mailed: 'Sent by email',
+  mailedLater: 'Will be sent by email',
   giftCard: (count: number): string =>
     count === 1
-      ? 'Your gift card is on its way by e-mail'
-      : 'Your gift cards are on their way by e-mail',
+      ? 'Your gift card is on its way by email'
+      : 'Your gift cards are on their way by email',
   giftCardTo: (recipients: string) => `It goes to ${recipients}.`,
-  giftCardToYou: 'The code comes to your own e-mail address.',
+  giftCardToYou: 'The code comes to your own email address.',
   giftCardOn: (count: number, date: string): string =>
     count === 1
       ? `Your gift card will be mailed on ${date}`

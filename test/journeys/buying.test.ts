@@ -13,7 +13,7 @@ let samples: Awaited<ReturnType<typeof addSamples>>
 
 const scope = suiteScope()
 before(async () => {
-  shop = await openTestShop(scope)
+  shop = await openTestShop(scope, ['demo', 'ember'])
   samples = await addSamples(await shop.merchant('demo'))
   browser = await openBrowser(scope)
 })
@@ -21,8 +21,8 @@ before(async () => {
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const DESKTOP = { viewport: { width: 1280, height: 900 } }
 
-const open = (t: TestContext, options: BrowserContextOptions) =>
-  openTab(t, browser, shop.at('demo'), options)
+const open = (t: TestContext, options: BrowserContextOptions, tenant = 'demo') =>
+  openTab(t, browser, shop.at(tenant), options)
 
 const scrolled = async (page: Page) => Number(await page.evaluate('scrollY'))
 
@@ -54,6 +54,15 @@ describe('buying on a phone', () => {
     await page.evaluate('scrollTo(0, document.body.scrollHeight)')
     const box = await button.boundingBox()
     assert.ok((box?.y ?? 0) < 0, `${box?.y}`)
+  })
+
+  test('has all of the bar with the button on the first screen, however tall the picture is', async (t) => {
+    const { page } = await open(t, PHONE, 'ember')
+    for (const slug of ['midnight-bar', 'rye-roast', 'reading-hour']) {
+      await page.goto(`/products/${slug}`)
+      const box = await page.locator('#buy .buy-row').boundingBox()
+      assert.ok(box && box.y + box.height <= PHONE.viewport.height, `${slug}: ${box?.y}`)
+    }
   })
 
   test('works without the script, too', async (t) => {
@@ -114,6 +123,19 @@ describe('the pictures of a list', () => {
 })
 
 describe('a field with a fault', () => {
+  test('leaves the list above the form when the country has another in its place', async (t) => {
+    const { page } = await open(t, PHONE)
+    await page.goto('/products/harbour-mug')
+    await page.locator('.buy-now').click()
+    await page.locator('[data-pay]').click()
+    const link = page.locator('#notices a[href="#field-postal_code"]')
+    await link.waitFor()
+    await page.locator('main [name="country"]').selectOption('DE')
+    assert.equal(await page.locator('#postal_code-error').count(), 0)
+    assert.equal(await link.count(), 0)
+    await page.locator('#notices a[href="#field-email"]').waitFor()
+  })
+
   test('loses its red when it is mended, and its line above the form', async (t) => {
     const { page, checkAccessibility } = await open(t, PHONE)
     await page.goto('/products/harbour-mug')

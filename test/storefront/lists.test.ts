@@ -139,6 +139,10 @@ describe('a search in a German store', () => {
     assert.match(text, /<h2>Neu im Laden<\/h2>/)
     assert.equal(namesIn(text).length, 3)
     assert.doesNotMatch(text, /<b>/)
+    assert.doesNotMatch(text, /data-facets/, 'there is nothing to sort')
+    const narrowed = await get('/search?q=kerze&price=1-2', 'ember')
+    assert.match(narrowed.text, /data-facets/)
+    assert.match(narrowed.text, /Zu diesen Filtern gibt es hier nichts/)
     // A search that has found something offers none of it.
     assert.doesNotMatch((await search('kerze')).text, /Neu im Laden/)
   })

@@ -95,9 +95,9 @@ describe('the story of an order', () => {
     for (const [gift, head] of [
       [
         { recipient_email: 'robin@example.com' },
-        ['Your gift card is on its way by e-mail', 'It goes to robin@example.com.'],
+        ['Your gift card is on its way by email', 'It goes to robin@example.com.'],
       ],
-      [{}, ['Your gift card is on its way by e-mail', 'It goes to ada@example.com.']],
+      [{}, ['Your gift card is on its way by email', 'It goes to ada@example.com.']],
       [
         { recipient_email: 'robin@example.com', send_on: DAY.toISOString().slice(0, 10) },
         [`Your gift card will be mailed on ${SHOWN_DAY}`, 'You need not do anything until then.'],
@@ -108,7 +108,7 @@ describe('the story of an order', () => {
       await shopper.post('/cart/add', { variant, quantity: '1', ...gift })
       const { text } = await shopper.get(await placeOrder(shopper))
       assert.deepEqual(headOf(text), head)
-      const state = 'send_on' in gift ? 'Will be sent by e-mail' : 'Sent by e-mail'
+      const state = 'send_on' in gift ? 'Will be sent by email' : 'Sent by email'
       assert.ok(text.includes(`data-status="delivered">${state}<`), state)
       assert.doesNotMatch(text, /Send something back|Ships to|class="progress"/)
     }
