@@ -21,7 +21,8 @@ export const orderColumns = sql`
   o.shipping_cents, o.tax_cents, o.total_cents, o.prices_include_tax,
   case when o.pricing #>> '{tax,provider}' = 'flat_rate'
        then (o.pricing #>> '{tax,rate_bps}')::int end as tax_rate_bps, o.currency, o.idempotency_key, o.ship_to,
-  coalesce((o.pricing ->> 'expedited')::boolean, false) as expedited, o.placed_at, o.cancelled_at, o.created_at, o.updated_at, o.is_test, o.email, o.source, o.captured_cents,
+  coalesce((o.pricing ->> 'expedited')::boolean, false) as expedited, o.placed_at, o.cancelled_at,
+  o.created_at, o.updated_at, o.is_test, o.email, o.source, o.captured_cents,
   o.refunded_cents,
   case when o.hold_at is null then null
        else jsonb_build_object(
