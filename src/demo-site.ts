@@ -201,7 +201,7 @@ export const objectsSite: Site = (parts) => ({
         type: 'hero',
         props: {
           heading: 'Nine things. Made well.',
-          subheading: 'No seasons. No sale. The same nine objects, a little better every year.',
+          subheading: 'No seasons. No rush. The same nine objects, a little better every year.',
           cta: { label: 'All nine', href: '/products' },
           ...withImage(parts.hero, 'A red cup, a bowl and a lamp in a row'),
         },

@@ -157,8 +157,10 @@ function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null
 function shippingNote({ site }: PageContext, { variants }: Product): Html | null {
   const first = variants.find(({ gift_card }) => !gift_card)
   if (first === undefined) return null
-  const notes = [shippingCost(site, first.currency), arrivalNote(site, 'standard')]
-  return html`${notes.map((each) => each !== null && html`<p class="note">${each}</p>`)}`
+  const cost = shippingCost(site, first.currency)
+  const arrival = arrivalNote(site, 'standard')
+  if (cost === null && arrival === null) return null
+  return html`<p class="note">${cost}${cost !== null && arrival !== null && html`<br>`}${arrival}</p>`
 }
 
 function shippingCost({ policies, locale }: Site, currency: string): string | null {
