@@ -85,6 +85,25 @@ const attempts = `
           group by 1) as o (outcome)
    where g.state <> 'retired' and a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')`
 
+/**
+ * Lines with the tax inside their shipping: that of the order, rounded down, divided like the shipping by the largest
+ * remainders.
+ */
+const withTaxInside = `
+  select *, whole + case when row_number() over (partition by tenant_ref, order_id
+                                                     order by rest desc, position) <= missing
+                         then 1 else 0 end as inside
+    from (select *, of_order - sum(whole) over (partition by tenant_ref, order_id) as missing
+            from (select i.*, t.of_order,
+                         coalesce(div(t.of_order * i.shipping_cents, nullif(o.shipping_cents, 0)), 0) as whole,
+                         coalesce(mod(t.of_order * i.shipping_cents, nullif(o.shipping_cents, 0)), 0) as rest
+                    from order_items i
+                    join orders o on o.tenant_ref = i.tenant_ref and o.id = i.order_id
+                    join lateral (select coalesce(div(o.tax_cents::numeric * o.shipping_cents,
+                                                      nullif(o.subtotal_cents - o.gift_card_cents - o.discount_cents
+                                                               + o.shipping_cents, 0)), 0) as of_order) t on true
+                 ) shared) rounded`
+
 /** Subscriptions as they are now, in the columns of their counts. */
 const subscriptions = `
   select tenant_ref, id as subscription_id, currency, status,
@@ -219,11 +238,10 @@ const ORACLES: Oracles = {
   'an order whose lines are not counted as they are': `
     select i.tenant_ref, i.order_id, i.variant_id, i.units, i.gross, c.units, c.gross
       from (select i.tenant_ref, i.order_id, i.variant_id, sum(i.quantity) as units,
-                   sum(i.line_total_cents - case when o.prices_include_tax
-                                                 then i.tax_cents - coalesce(div(i.tax_cents::numeric * i.shipping_cents,
-                                                                         nullif(i.line_total_cents - i.discount_cents + i.shipping_cents, 0))::bigint, 0)
-                                                 else 0 end) as gross
-              from order_items i join orders o on o.tenant_ref = i.tenant_ref and o.id = i.order_id
+                   sum(case when i.gift_card then 0
+                            when not o.prices_include_tax then i.line_total_cents
+                            else i.line_total_cents - i.tax_cents + i.inside end)::bigint as gross
+              from (${withTaxInside}) i join orders o on o.tenant_ref = i.tenant_ref and o.id = i.order_id
              group by 1, 2, 3) i
       join (select f.tenant_ref, f.generation, f.order_id, (l ->> 'variant_id')::uuid as variant_id,
                    sum(coalesce((l -> 'measures' ->> 'units_count')::bigint, 0)) as units,

@@ -50,11 +50,25 @@ interface Line extends Sums {
   unit_price_cents: number
 }
 
-/** The price of goods without their tax. Tax inside is in the goods and in the shipping by what they cost. */
-function withoutTax(line: Sums): number {
-  const paid = line.line_total_cents - line.discount_cents + line.shipping_cents
-  const inShipping = paid === 0 ? 0 : Math.floor((line.tax_cents * line.shipping_cents) / paid)
-  return line.line_total_cents - (line.tax_cents - inShipping)
+/**
+ * The prices of the lines of an order without the tax inside. That of the order is in its goods and in its shipping by
+ * what they cost; its part in the shipping is divided like the shipping, by the largest remainders.
+ */
+function withoutTax(lines: readonly Line[]): number[] {
+  const order = addUp(lines)
+  const paid = order.line_total_cents - order.discount_cents + order.shipping_cents
+  const inShipping = paid === 0 ? 0 : Math.floor((order.tax_cents * order.shipping_cents) / paid)
+  const shares = lines.map(({ shipping_cents }, at) => {
+    const exact = inShipping * shipping_cents
+    const of = Math.max(1, order.shipping_cents)
+    return { at, whole: Math.floor(exact / of), rest: exact % of }
+  })
+  const missing = inShipping - shares.reduce((sum, { whole }) => sum + whole, 0)
+  const first = shares.toSorted((a, b) => b.rest - a.rest || a.at - b.at).slice(0, missing)
+  return lines.map((line, at) => {
+    const inside = (shares[at]?.whole ?? 0) + (first.some((each) => each.at === at) ? 1 : 0)
+    return line.line_total_cents - (line.tax_cents - inside)
+  })
 }
 
 function addUp(lines: readonly Line[]): Sums {
@@ -89,11 +103,8 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
   ])
   const seen: Seen[] = []
   const lines = new Map<string, Line[]>()
-  const grossOf = (line: Sums | undefined) =>
-    line === undefined ? 0 : inside ? withoutTax(line) : line.line_total_cents
-  /** What the rounding of the whole order has more than those of its lines: it belongs to no product. */
-  const roundingOf = (all: readonly Line[]) =>
-    grossOf(addUp(all)) - all.reduce((total, line) => total + grossOf(line), 0)
+  const grossOf = (all: readonly Line[]) =>
+    inside ? withoutTax(all) : all.map(({ line_total_cents }) => line_total_cents)
   let day = ''
   const at = async (time: string) => {
     app.setTime(tenant, time)
@@ -107,11 +118,10 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
   const look = async (order_id: string) => {
     const { items } = ok(await merchant.get(`/v1/merchant/orders/${order_id}`))
     const earlier = lines.get(order_id) ?? []
-    const gross_cents = roundingOf(items) - roundingOf(earlier)
-    const rounding = { gross_cents, units_count: 0, markdown_cents: 0 }
-    seen.push({ order_id, day, product_id: '', variant_id: '', ...rounding })
-    for (const item of items as Line[]) {
-      const before = earlier.find(({ id }) => id === item.id)
+    const [was, is] = [grossOf(earlier), grossOf(items)]
+    for (const [place, item] of (items as Line[]).entries()) {
+      const at = earlier.findIndex(({ id }) => id === item.id)
+      const before = earlier[at]
       const units_count = item.quantity - (before?.quantity ?? 0)
       const marked = (listPrices.get(item.variant_id) ?? 0) - item.unit_price_cents
       seen.push({
@@ -119,7 +129,7 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
         day,
         product_id: item.product_id,
         variant_id: item.variant_id,
-        gross_cents: grossOf(item) - grossOf(before),
+        gross_cents: (is[place] ?? 0) - (was[at] ?? 0),
         units_count,
         markdown_cents: marked * units_count,
       })

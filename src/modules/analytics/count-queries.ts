@@ -261,7 +261,7 @@ export const listHistories = (tx: Tx, order_ids: readonly string[]) =>
            coalesce((select jsonb_agg(jsonb_build_object(
                        'id', i.id, 'product_id', i.product_id, 'variant_id', i.variant_id,
                        'quantity', i.quantity, 'unit_price_cents', i.unit_price_cents,
-                       'list_price_cents', i.list_price_cents,
+                       'list_price_cents', i.list_price_cents, 'gift_card', i.gift_card,
                        'line_total_cents', i.line_total_cents, 'discount_cents', i.discount_cents,
                        'tax_cents', i.tax_cents, 'shipping_cents', i.shipping_cents)
                      order by i.position)

@@ -42,7 +42,7 @@ export const FIGURES = {
   gross_cents: {
     title: 'Gross sales',
     meaning:
-      'Charged unit prices of captured orders, before coupons and without tax. An edit changes it on the day of the edit.',
+      'Charged unit prices of captured orders, before coupons and without tax and without gift cards, which are owed until they pay for something. An edit changes it on the day of the edit.',
     ledger: 'minus the account `sales`',
   },
   discount_cents: {
@@ -97,7 +97,10 @@ export const FIGURES = {
       'List prices less charged unit prices, of captured orders. Not a part of gross sales, which are charged prices.',
   },
   orders_count: { title: 'Orders', meaning: 'Orders that were captured.' },
-  units_count: { title: 'Units', meaning: 'Units of captured orders, changed by edits.' },
+  units_count: {
+    title: 'Units',
+    meaning: 'Units of captured orders, with gift cards, changed by edits.',
+  },
   new_customers_count: {
     title: 'New customers',
     meaning: 'Customers who placed their first captured order.',

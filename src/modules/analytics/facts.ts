@@ -101,26 +101,25 @@ function splitJournal(journal: NumberedJournal, history: OrderHistory): FactLine
 }
 
 /** Splits a sale by its lines as they were sold: as they are now, without any later change. */
-const splitSale = (history: OrderHistory): FactLine[] =>
-  history.lines.map((line) =>
-    partOf(line, lineValue(line, before(line, history.changes), history.prices_include_tax)),
-  )
+function splitSale(history: OrderHistory): FactLine[] {
+  const sold = valuesOf(history, history.changes)
+  return history.lines.map((line, at) => partOf(line, sold[at] ?? {}))
+}
 
 /**
  * Splits an edit: the lines after it less those before it. An edit that moved no money has no journal; it is
  * counted with the next edit of its order that has one.
  */
-function splitEdit({ ref }: NumberedJournal, { lines, changes, ...order }: OrderHistory) {
+function splitEdit({ ref }: NumberedJournal, history: OrderHistory) {
+  const { lines, changes } = history
   const edits = [...Map.groupBy(changes, ({ change_id }) => change_id).values()]
   const at = edits.findIndex(([first]) => first?.change_id === ref)
   const counted = edits.slice(0, Math.max(0, at)).findLastIndex(([first]) => first?.is_posted)
   const own = edits.slice(counted + 1, at + 1).flat()
   const later = edits.slice(at + 1).flat()
-  return lines.map((line) => {
-    const is = lineValue(line, before(line, later), order.prices_include_tax)
-    const was = lineValue(line, before(line, [...later, ...own]), order.prices_include_tax)
-    return partOf(line, subtract(is, was))
-  })
+  const is = valuesOf(history, later)
+  const was = valuesOf(history, [...later, ...own])
+  return lines.map((line, at) => partOf(line, subtract(is[at] ?? {}, was[at] ?? {})))
 }
 
 /**
@@ -152,13 +151,17 @@ function weightsOf(
   items: readonly RefundedItem[],
   later: readonly LineChange[],
 ): number[] {
-  const named = lines.map(({ id }) =>
-    sum(items.filter((each) => each.order_item_id === id).map((each) => each.amount_cents)),
+  const ofGoods = (weights: readonly number[]) =>
+    weights.map((weight, at) => (lines[at]?.gift_card ? 0 : weight))
+  const named = ofGoods(
+    lines.map(({ id }) =>
+      sum(items.filter((each) => each.order_item_id === id).map((each) => each.amount_cents)),
+    ),
   )
   if (sum(named) > 0) return named
   const shares = lines.map((line) => before(line, later))
-  const paid = shares.map((each) => each.line_total_cents - each.discount_cents)
-  return sum(paid) > 0 ? paid : shares.map(({ quantity }) => quantity)
+  const paid = ofGoods(shares.map((each) => each.line_total_cents - each.discount_cents))
+  return sum(paid) > 0 ? paid : ofGoods(shares.map(({ quantity }) => quantity))
 }
 
 /** The amounts of a line without some changes. */
@@ -174,17 +177,46 @@ function before(line: LineRow, changes: readonly LineChange[]): Shares {
   }
 }
 
-/** The measures of a line, without tax, as `withoutTax` has them for the order. */
+/**
+ * The measures of the lines without some changes. They are without tax, and add up to what `withoutTax` has for the
+ * order: the tax inside the shipping is worked out once, and divided like the shipping itself.
+ */
+function valuesOf(
+  { lines, prices_include_tax }: OrderHistory,
+  changes: readonly LineChange[],
+): Partial<Measures>[] {
+  const shares = lines.map((line) => before(line, changes))
+  const total = (name: keyof Shares) =>
+    sum(shares.map((each, at) => (lines[at]?.gift_card ? 0 : each[name])))
+  const goods_cents = total('line_total_cents') - total('discount_cents')
+  const inside = prices_include_tax ? total('tax_cents') : 0
+  const insideShipping = allocate(
+    taxInShipping(inside, goods_cents, total('shipping_cents')),
+    shares.map(({ shipping_cents }) => shipping_cents),
+  )
+  return lines.map((line, at) => {
+    const share = shares[at] ?? NO_SHARES
+    return lineValue(line, share, { prices_include_tax, insideShipping: insideShipping[at] ?? 0 })
+  })
+}
+
+const NO_SHARES: Shares = {
+  quantity: 0,
+  line_total_cents: 0,
+  discount_cents: 0,
+  tax_cents: 0,
+  shipping_cents: 0,
+}
+
+/** The measures of a line. Gift cards are owed until they are spent: they have units, and no sales. */
 function lineValue(
-  { list_price_cents, unit_price_cents }: LineRow,
+  { list_price_cents, unit_price_cents, gift_card }: LineRow,
   { quantity, line_total_cents, discount_cents, tax_cents, shipping_cents }: Shares,
-  prices_include_tax: boolean,
+  { prices_include_tax, insideShipping }: { prices_include_tax: boolean; insideShipping: number },
 ): Partial<Measures> {
-  const inside = prices_include_tax ? tax_cents : 0
-  const goods_cents = line_total_cents - discount_cents
-  const insideShipping = taxInShipping(inside, goods_cents, shipping_cents)
+  const insideGoods = prices_include_tax ? tax_cents - insideShipping : 0
   return {
-    gross_cents: line_total_cents - (inside - insideShipping),
+    gross_cents: gift_card ? 0 : line_total_cents - insideGoods,
     discount_cents,
     tax_cents,
     shipping_cents: shipping_cents - insideShipping,

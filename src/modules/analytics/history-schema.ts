@@ -28,6 +28,8 @@ export const LineRow = Type.Object({
   quantity: Type.Integer(),
   unit_price_cents: Type.Integer(),
   list_price_cents: Type.Integer(),
+  /** Gift cards are owed, and no sale. */
+  gift_card: Type.Boolean(),
   line_total_cents: Type.Integer(),
   discount_cents: Type.Integer(),
   tax_cents: Type.Integer(),
