@@ -145,7 +145,7 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
   orders.requireAllowed(order, action, reserved.pending)
   // Money that came from a return is returned to that return when the cancellation ends.
   const own = charges.filter(({ moved_from }) => moved_from === null)
-  if (order.disputed && isMovedCardLeft(charges)) throw disputed(order)
+  if (order.disputed && isMovedCardLeft(charges)) throw await disputed(tx, order, charges)
   const amount = orders.refundableOf(own)
   const parts = splitAmount(amount, subtractParts(partsOf(order), reserved))
   const refund_id =

@@ -10,7 +10,7 @@ import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import type { GatewayReply } from '../operations/schema.ts'
-import { firstOrderOf, isDisputed } from '../orders/chain.ts'
+import { disputeWaits, firstOrderOf, isDisputed } from '../orders/chain.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, FactChange, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import {
@@ -147,12 +147,17 @@ export async function requireNoDispute(
     .map(({ charge_id }) => charge_id)
     .filter((id) => chargeOf(charges, id).tender === 'card')
   if (cards.length === 0) return
-  if (order.disputed || (await isDisputed(db, cards))) throw disputed(order)
+  if (order.disputed || (await isDisputed(db, cards))) throw await disputed(db, order, charges)
 }
 
 /** The refusal of an action because the bank may still take the money. */
-export function disputed(order: OrderRow): ApiError {
-  const { allowed } = allowedActions(factsOf(order), [...underWayOf(order), 'dispute'])
+export async function disputed(
+  db: Db,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+): Promise<ApiError> {
+  const waits = [...underWayOf(order), ...(await disputeWaits(db, order, charges))]
+  const { allowed } = allowedActions(factsOf(order), waits)
   return new ApiError('disputed', { body: { current_status: order.status, allowed } })
 }
 

@@ -3,6 +3,7 @@ import { sum } from '../../kernel/money.ts'
 import * as queries from './chain-queries.ts'
 import type { ChargeRow, OrderRow, RefundRow } from './schema.ts'
 import { cardsOf, leftOn, listCharges, listRefunds, lockMany, refundableOf } from './service.ts'
+import type { Wait } from './status.ts'
 
 /**
  * Exchange chains: an order, and the orders to which exchanges have moved its money. The bank of a card knows one
@@ -18,8 +19,22 @@ export interface ChainLink {
   refunds: RefundRow[]
 }
 
+/**
+ * What an order has to wait for while a dispute is open. A cancellation refunds the order's own charges; money that
+ * an exchange has moved here goes back to its order, where the dispute of that one can reach it.
+ */
+export async function disputeWaits(
+  db: Db,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+): Promise<Wait[]> {
+  if (!(await isAtRisk(db, order, charges))) return []
+  const own = charges.filter(({ moved_from }) => order.disputed || moved_from === null)
+  return (await isAtRisk(db, order, own)) ? ['dispute', 'cancel_dispute'] : ['dispute']
+}
+
 /** Whether a bank may still take card money of an order: its dispute, or that of an order of its chain, is open. */
-export async function isAtRisk(db: Db, { disputed }: OrderRow, charges: readonly ChargeRow[]) {
+async function isAtRisk(db: Db, { disputed }: OrderRow, charges: readonly ChargeRow[]) {
   const left = cardsOf(charges).filter((each) => leftOn(each) > 0)
   if (left.length === 0 || disputed) return left.length > 0
   return isDisputed(
@@ -33,7 +48,10 @@ export const isDisputed = async (db: Db, charge_ids: readonly string[]): Promise
   charge_ids.length > 0 && (await queries.findDisputed(db, charge_ids)) !== null
 
 /** Whether the dispute of an order is open that card money of this one came from. */
-export async function isSourceDisputed(db: Db, { cards }: ChainLink): Promise<boolean> {
+export async function isSourceDisputed(
+  db: Db,
+  { cards }: Pick<ChainLink, 'cards'>,
+): Promise<boolean> {
   const sources = cards.flatMap(({ moved_from }) => moved_from ?? [])
   return sources.length > 0 && (await queries.findDisputedSource(db, sources)) !== null
 }

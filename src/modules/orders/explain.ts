@@ -2,7 +2,7 @@ import type { Db } from '../../db/database.ts'
 import { findNextAttempt } from '../../platform/idempotency-due.ts'
 import { isUnansweredRefund, listAttempts } from '../payments/attempts.ts'
 import { type Attempt, REFUND_TRANSIT_MS } from '../payments/schema.ts'
-import { isAtRisk } from './chain.ts'
+import { disputeWaits } from './chain.ts'
 import type { Explanation } from './explain-schema.ts'
 import { factsOf, get, listCharges, listRefunds, refundableOf, underWayOf } from './service.ts'
 import {
@@ -83,7 +83,7 @@ export async function explain(
   if (attempts.some((each) => isUnansweredRefund(db, each))) underWay.push('unanswered_refund')
   const facts = factsOf(order)
   const { status, rule, payment_status, fulfillment_status } = deriveStatus(facts)
-  const waits: Wait[] = (await isAtRisk(db, order, charges)) ? [...underWay, 'dispute'] : underWay
+  const waits = [...underWay, ...(await disputeWaits(db, order, charges))]
   const { allowed, refused } = allowedActions(facts, waits)
   const pending_refunds = pending.map(({ refund_id, amount_cents, created_at }) => {
     return { refund_id, amount_cents, created_at }

@@ -81,6 +81,7 @@ const waitingRow = (
   q_packed: 0,
   q_returning: 0,
   q_returned: 0,
+  q_refunded: 0,
   q_shipped: 0,
   q_delivered: 0,
 })

@@ -33,7 +33,8 @@ const rowColumns = sql`
   ${orderColumns}, o.ip, o.customer_name, o.referral_code, o.pricing, o.risk, o.subscription_id,
   o.subscription_cycle, o.payment, o.payment_failure, o.processing_at,
   o.disputed_at is not null as disputed, o.operation_id is not null as busy, o.operation,
-  q.q_ordered, q.q_gift_cards, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered, q.q_returning, q.q_returned`
+  q.q_ordered, q.q_gift_cards, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered, q.q_returning, q.q_returned,
+  q.q_refunded`
 
 const quantities = sql`
   lateral (select coalesce(sum(i.original_quantity) filter (where not i.gift_card), 0)::int
@@ -45,7 +46,8 @@ const quantities = sql`
                   coalesce(sum(i.shipped_quantity), 0)::int as q_shipped,
                   coalesce(sum(i.delivered_quantity), 0)::int as q_delivered,
                   coalesce(sum(i.returning_quantity), 0)::int as q_returning,
-                  coalesce(sum(i.returned_quantity), 0)::int as q_returned
+                  coalesce(sum(i.returned_quantity), 0)::int as q_returned,
+                  coalesce(sum(i.refunded_quantity), 0)::int as q_refunded
              from order_items i
             where i.tenant_ref = o.tenant_ref and i.order_id = o.id) as q`
 

@@ -225,6 +225,7 @@ export const OrderRow = Type.Object({
   q_delivered: Type.Integer(),
   q_returning: Type.Integer(),
   q_returned: Type.Integer(),
+  q_refunded: Type.Integer(),
 })
 export type OrderRow = Static<typeof OrderRow>
 

@@ -48,6 +48,7 @@ export const factsOf = (order: OrderRow): OrderFacts => ({
   q_packed: order.q_packed,
   q_returning: order.q_returning,
   q_returned: order.q_returned,
+  q_refunded: order.q_refunded,
 })
 
 export async function get(db: Db, id: string): Promise<OrderRow> {

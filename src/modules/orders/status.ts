@@ -47,6 +47,8 @@ export interface OrderFacts {
   /** Units in returns that have not come back, and units that have. */
   q_returning: number
   q_returned: number
+  /** Units that a refund names. They may be worth less than a cent each, so that nothing was refunded. */
+  q_refunded: number
 }
 
 /** Whether an order is paid. An order with a total of zero has nothing to capture. */
@@ -163,7 +165,8 @@ const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 /**
  * The kinds of work that may be under way at an order. The last refund is one that leaves nothing to refund; a
  * refund is unanswered once its process has no answer, or has stopped. A dispute is under way while the bank may
- * still take what is left of the card charges.
+ * still take what is left of the card charges; a cancellation waits for it only where it would take that money out of
+ * the reach of the dispute.
  */
 export type Wait =
   | 'payment'
@@ -172,6 +175,7 @@ export type Wait =
   | 'last_refund'
   | 'unanswered_refund'
   | 'dispute'
+  | 'cancel_dispute'
 
 const UNDER_WAY: Record<Wait, Reason> = {
   payment: 'payment_unconfirmed',
@@ -180,6 +184,7 @@ const UNDER_WAY: Record<Wait, Reason> = {
   last_refund: 'refund_pending',
   unanswered_refund: 'refund_pending',
   dispute: 'disputed',
+  cancel_dispute: 'disputed',
 }
 
 interface Condition {
@@ -204,7 +209,11 @@ const CONDITIONS: Record<Action, Condition> = {
       ['payment_unconfirmed', (f) => isPaid(f) || !['pending', 'unknown'].includes(f.payment)],
     ],
   },
-  reject: { after: [...ALL_SETTLED, 'dispute'], from: ['on_hold'], guards: [nothingShipped] },
+  reject: {
+    after: [...ALL_SETTLED, 'cancel_dispute'],
+    from: ['on_hold'],
+    guards: [nothingShipped],
+  },
   process: {
     after: ALONE,
     from: ['placed', 'partially_refunded'],
@@ -231,7 +240,7 @@ const CONDITIONS: Record<Action, Condition> = {
   // A refunded order can be cancelled, too: until then its stock stays reserved and its coupon used. An order of
   // gift cards alone is delivered although nothing has shipped.
   cancel: {
-    after: [...ALL_SETTLED, 'dispute'],
+    after: [...ALL_SETTLED, 'cancel_dispute'],
     from: [
       'pending_payment',
       'placed',
@@ -254,7 +263,7 @@ const CONDITIONS: Record<Action, Condition> = {
     from: ['placed', 'processing', 'on_hold'],
     guards: [
       nothingShipped,
-      ['already_refunded', (f) => f.refunded_cents === 0],
+      ['already_refunded', (f) => f.refunded_cents === 0 && f.q_refunded === 0],
       ['not_captured', (f) => f.placed_at !== null],
       notRequested,
     ],

@@ -183,6 +183,36 @@ describe('a dispute of an exchanged order', () => {
     ok(await refund(last.id, { amount_cents: 10 }), 201)
   })
 
+  test('lets an exchange be cancelled, as explained, while its money goes back to the disputed order', async () => {
+    const { first, exchanged } = await exchangedOrder()
+    const allowedOf = async (id: string) =>
+      ok(await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)).allowed as string[]
+    ok(await dispute(exchanged.id, 'opened'))
+    assert.ok(!(await allowedOf(exchanged.id)).includes('cancel'), 'its own dispute')
+    ok(await dispute(exchanged.id, 'won'))
+    ok(await dispute(first.id, 'opened'))
+    assert.ok((await allowedOf(exchanged.id)).includes('cancel'))
+    assert.ok(!(await allowedOf(exchanged.id)).includes('refund'))
+    const refused = await refund(exchanged.id)
+    assert.deepEqual(refusal(refused), [409, 'disputed'])
+    assert.ok(refused.body.allowed.includes('cancel'))
+    ok(await store.merchant(exchanged.id, 'cancel', { reason: 'customer' }))
+    assert.equal(ok(await dispute(first.id, 'lost')).order.refunded_cents, 2_000)
+    await store.check()
+  })
+
+  test('leaves no cancellation to an exchange that its shopper has paid a part of, as explained', async () => {
+    const { order, exchanged } = await exchanges.asked()
+    ok(await exchanges.pay(exchanged.id))
+    ok(await dispute(order.order.id, 'opened'))
+    const { allowed } = ok(
+      await store.shop.merchant.get(`/v1/merchant/orders/${exchanged.id}/explain`),
+    )
+    const cancelled = await store.merchant(exchanged.id, 'cancel', { reason: 'customer' })
+    assert.equal(allowed.includes('cancel'), cancelled.status === 200, cancelled.text)
+    await store.check()
+  })
+
   test('holds an exchange that has not shipped for as long as it lasts', async () => {
     const { first, exchanged } = await exchangedOrder()
     const stateOf = async (id: string) => {

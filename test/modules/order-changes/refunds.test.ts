@@ -62,6 +62,33 @@ describe('refunds', () => {
     await store.check()
   })
 
+  test('units that are worth less than a cent end edits like other refunded units, and the order can be cancelled', async () => {
+    const coupon = { code: 'ALMOST', type: 'fixed', amount_cents: 3_332 }
+    const made = await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+    assert.equal(made.status, 201, made.text)
+    const { variants } = store.shop
+    const bought = [
+      { variant_id: variants[1_000], quantity: 3 },
+      { variant_id: variants[333], quantity: 1 },
+    ]
+    for (const restock of [false, true]) {
+      const { order, items } = await store.place({ items: bought, coupon_code: 'ALMOST' })
+      const order_item_id = items.find((each: { quantity: number }) => each.quantity === 3).id
+      const refund = { items: [{ order_item_id, quantity: 1 }], restock }
+      const answer = await store.merchant(order.id, 'refunds', refund)
+      assert.deepEqual([answer.status, answer.body.refund?.amount_cents], [201, 0], answer.text)
+      for (const quantity of [0, 2]) {
+        const edit = { edits: [{ order_item_id, quantity }], charge_card: true }
+        const edited = await store.merchant(order.id, 'edit', edit)
+        assert.deepEqual([edited.status, edited.body.reason], [409, 'already_refunded'])
+      }
+      const cancelled = await store.merchant(order.id, 'cancel', { reason: 'staff' })
+      assert.equal(cancelled.status, 200, cancelled.text)
+      assert.equal(await store.net(order.id), 0)
+      await store.check()
+    }
+  })
+
   test('the same key refunds once and repeats the answer', async () => {
     const { order, charges } = await store.place()
     const body = { charge_id: charges[0].charge_id, amount_cents: 100 }

@@ -20,6 +20,7 @@ export const facts = (over: Partial<OrderFacts> = {}): OrderFacts => ({
   q_packed: 0,
   q_returning: 0,
   q_returned: 0,
+  q_refunded: 0,
   ...over,
 })
 

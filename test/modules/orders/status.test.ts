@@ -198,6 +198,7 @@ describe('the allowed actions', () => {
     ['cancel', 'order_cancelled', paid({ cancelled_at: at })],
     ['edit', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
     ['edit', 'already_refunded', paid({ refunded_cents: 1, live_hold: true })],
+    ['edit', 'already_refunded', paid({ q_refunded: 1 })],
     ['edit', 'not_captured', facts({ payment: 'authorized', live_hold: true })],
     ['edit', 'payment_requested', paid({ payment: 'requested', live_hold: true })],
     ['refund', 'payment_requested', paid({ payment: 'requested', live_hold: true })],

@@ -181,6 +181,7 @@ const anyFacts: fc.Arbitrary<OrderFacts> = fc
       q_packed: isPaid ? Math.min(packed, open) : 0,
       q_returning: 0,
       q_returned: 0,
+      q_refunded: 0,
       q_cancelled: cancelled,
       q_gift_cards: giftCards,
       q_ordered: cancelled + Math.max(giftCards > 0 ? 0 : 1, delivered + shipped + open),
