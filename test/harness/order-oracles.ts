@@ -276,7 +276,8 @@ export const ORDER_ORACLES: Oracles = {
      where o.operation_id is not null
        and not exists (select from idempotency_keys k
                         where k.tenant_ref = o.tenant_ref and k.state = 'running'
-                          and k.operation in ('cancel', 'cancel_remaining', 'edit', 'release', 'refund', 'pay'))`,
+                          and k.operation in ('cancel', 'cancel_remaining', 'correct', 'edit', 'release',
+                                              'refund', 'pay'))`,
 
   ...RETURN_ORACLES,
   ...RENEWAL_ORACLES,

@@ -10,7 +10,13 @@ import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
 import { applyCorrection } from './apply-correction-money.ts'
 import { type CorrectionPreview, type OrderCorrection, PAY_DAYS } from './correct-schema.ts'
-import { type Correction, type Planned, planCorrection, requireFresh } from './correction.ts'
+import {
+  type Correction,
+  type Planned,
+  planCorrection,
+  requireFresh,
+  requireKnown,
+} from './correction.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { isSame } from './edit-pricing.ts'
 import { beginPlan, endPlan, getPlan, type Plan } from './plan.ts'
@@ -51,6 +57,7 @@ export const correctOperation = defineOperation<
     const planned = await planCorrection(deps, db, orderId, body)
     return db.transaction('correct: begin', async (tx) => {
       const locked = await orders.lock(tx, planned.order.id)
+      requireKnown(locked)
       await requireUnchanged(tx, locked, planned)
       requireFresh(locked, body)
       await begin(tx, deps, locked, { planned, body, actor: actorOf(actor) })

@@ -65,7 +65,7 @@ export async function planCorrection(
 }
 
 /** Refuses an order whose person was erased: a correction would bring their data back. */
-function requireKnown({ customer_ref }: OrderRow): void {
+export function requireKnown({ customer_ref }: OrderRow): void {
   if (customers.isPseudonym(customer_ref)) throw new ApiError('customer_erased')
 }
 

@@ -7,6 +7,7 @@ const PERSONAL: ReadonlySet<string> = new Set([
   'recipient_email',
   'ip',
   'ship_to',
+  'customer_name',
   'person_id',
   'note',
   'instructions',

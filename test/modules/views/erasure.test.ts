@@ -5,7 +5,7 @@ import * as orders from '../../../src/modules/orders/customer-data.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
-import { openSuperuser } from '../../harness/superuser.ts'
+import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 import {
   addVariant,
   cart,
@@ -179,6 +179,19 @@ test('an erasure', async (t) => {
       assert.deepEqual([order.currency, charges[0].currency], ['USD', 'USD'])
     },
   )
+
+  await t.test('takes the name out of the stored answer of a correction', async () => {
+    const { id } = await buy({ customer_ref: 'misspelt', name: 'Misspelt Person' })
+    const path = `/v1/merchant/orders/${id}`
+    const key = freshKey()
+    const corrected = await merchant.send('PATCH', path, { name: 'Corrected Person' }, key)
+    assert.equal(corrected.status, 200, corrected.text)
+    assert.equal((await erase('misspelt')).status, 200)
+    const again = await merchant.send('PATCH', path, { name: 'Corrected Person' }, key)
+    assert.deepEqual([again.status, again.body.customer_name], [200, null])
+    const dump = await dumpText(superuser)
+    assert.ok(!/(Misspelt|Corrected) Person/i.test(dump))
+  })
 
   await t.test('does not touch an order that is paid meanwhile', async () => {
     const [before, meanwhile] = [
