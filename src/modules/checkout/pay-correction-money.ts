@@ -8,6 +8,7 @@ import type { Correction } from '../order-changes/correction.ts'
 import { emitHeld, recordReview, reviewOf } from '../order-changes/edit-review.ts'
 import type { Plan } from '../order-changes/plan.ts'
 import { closeAttempt } from '../order-changes/settle-refund-money.ts'
+import { disputeHoldOf, tellHeld } from '../orders/dispute-hold.ts'
 import {
   endCorrectionRequest,
   endRequest,
@@ -52,18 +53,21 @@ export async function settleCorrection(
   const { txn_id = null, vault_id = null } = reply.result
   await orders.captureCharge(tx, charge_id, { captured_cents: amount_cents, txn_id, vault_id })
   await endRequest(tx, order_id, 'paid')
-  const hold = reviewOf(tx, before, plan)
+  const hasWaited = isHeldForPayment(before)
+  const review = reviewOf(tx, hasWaited ? { ...before, hold: null } : before, plan)
+  const risk = hasWaited && review === null ? await disputeHoldOf(tx, before) : null
   const order = await applyCorrection(tx, before, correction, {
     id,
     charge: { amount_cents },
     also: {
       payment: 'captured',
-      ...(hold !== null ? { hold } : isHeldForPayment(before) && { hold: null }),
+      ...((hasWaited || review !== null) && { hold: review ?? risk }),
     },
     acting: { actor: plan.actor, claim },
   })
   if (plan.ban_ids.length > 0) await recordReview(tx, order, plan)
-  if (hold !== null) await emitHeld(tx, order, hold)
+  if (review !== null) await emitHeld(tx, order, review)
+  if (risk !== null) await tellHeld(tx, order)
   const charges = await orders.listCharges(tx, order_id)
   const body = {
     order: forShopper(await orders.get(tx, order_id)),

@@ -11,6 +11,7 @@ import { beginPlan, endPlan, getPlan, type Plan } from '../order-changes/plan.ts
 import { closeAttempt } from '../order-changes/settle-refund-money.ts'
 import { actorOf } from '../orders/actor.ts'
 import { declinedPayment } from '../orders/declined.ts'
+import { disputeHoldOf, tellHeld } from '../orders/dispute-hold.ts'
 import { endRequest, findRequest, requireOpen } from '../orders/payment-request.ts'
 import type { NewCharge, OrderRow, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -220,13 +221,24 @@ const chargeOf = ({ currency }: OrderRow, plan: PayPlan): NewCharge => ({
   card_fingerprint: plan.card_fingerprint,
 })
 
-/** Holds a paid order that a ban with the decision `review` concerns. The charge stays. */
+/**
+ * Holds a paid order that a ban with the decision `review` concerns, or whose other money a bank may take: its dispute
+ * was opened while the shopper paid. The charge stays.
+ */
 async function reviewPayment(tx: Tx, { order }: WholeOrder, plan: PayPlan): Promise<OrderRow> {
   const hold = reviewOf(tx, order, plan)
-  if (hold === null) return order
+  if (hold === null) return holdIfDisputed(tx, order)
   const held = await orders.change(tx, order, { hold })
   await recordReview(tx, held, plan)
   await emitHeld(tx, held, hold)
+  return held
+}
+
+async function holdIfDisputed(tx: Tx, order: OrderRow): Promise<OrderRow> {
+  const hold = await disputeHoldOf(tx, order)
+  if (hold === null) return order
+  const held = await orders.change(tx, order, { hold })
+  await tellHeld(tx, held)
   return held
 }
 

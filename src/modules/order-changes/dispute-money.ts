@@ -3,13 +3,13 @@ import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import { type ChainLink, cardMoneyOf, isSourceDisputed, lockChain } from '../orders/chain.ts'
+import { disputeHoldAt, isHeldByDispute, tellHeld } from '../orders/dispute-hold.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { MerchantOrder, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { forMerchant } from '../orders/show.ts'
 import type { Attempt } from '../payments/schema.ts'
 import * as webhooks from '../webhooks/service.ts'
-import { DISPUTE, isHeldByDispute } from './dispute-hold.ts'
 import { bookLosses, type LossDeps, planLoss } from './lost-dispute-money.ts'
 import type { DisputeChange } from './schema.ts'
 
@@ -98,14 +98,7 @@ function isHoldable(order: OrderRow): boolean {
   return order.cancelled_at === null && order.hold === null && order.q_shipped < open
 }
 
-/** Writes a hold to the timeline of its order, and emits it. */
-async function tellHeld(tx: Tx, held: OrderRow): Promise<void> {
-  const entry = { type: 'held', actor: audit.SYSTEM.name, data: { reason: DISPUTE } }
-  await orders.addToTimeline(tx, held.id, entry)
-  await emitOrderEvent(tx, 'commerce.order.held.v1', held)
-}
-
-const holdAt = (at: string) => ({ hold: { reason: DISPUTE, by: audit.SYSTEM.name, at } })
+const holdAt = (at: string) => ({ hold: disputeHoldAt(at) })
 
 /** Records that the dispute is won: the orders are as they were before. */
 async function win(tx: Tx, chain: readonly ChainLink[], by: string): Promise<OrderRow> {

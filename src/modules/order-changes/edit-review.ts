@@ -2,10 +2,10 @@ import type { Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { scoreRisk } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
+import { isHeldByDispute } from '../orders/dispute-hold.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { addToTimeline } from '../orders/service.ts'
-import { isHeldByDispute } from './dispute-hold.ts'
 
 /**
  * A ban with the decision `review` holds an edited order, too: the charge is kept, and the order

@@ -4,6 +4,7 @@ import { isoNow } from '../../kernel/clock.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import { actorOf } from './actor.ts'
+import { disputeHoldOf, tellHeld } from './dispute-hold.ts'
 import { emitOrderEvent } from './events.ts'
 import type { PaymentRequest } from './payment-request-schema.ts'
 import * as queries from './request-queries.ts'
@@ -97,10 +98,13 @@ export async function endCorrectionRequest(
 ): Promise<OrderRow> {
   await queries.endRequest(tx, order.id, status)
   await addToTimeline(tx, order.id, { type: `correction_${status}`, actor })
-  return change(tx, order, {
+  const hold = isHeldForPayment(order) ? await disputeHoldOf(tx, order) : undefined
+  const after = await change(tx, order, {
     payment: order.captured_cents > 0 ? 'captured' : 'none',
-    ...(isHeldForPayment(order) && { hold: null }),
+    ...(hold !== undefined && { hold }),
   })
+  if (hold) await tellHeld(tx, after)
+  return after
 }
 
 /** Ends the open request of an order, if it has one. */

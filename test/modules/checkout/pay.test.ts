@@ -10,7 +10,7 @@ import { type Gateway, unknownResult, unreachable } from '../../../src/modules/p
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { expireAllClaims } from '../../harness/operations.ts'
-import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
 import { ok, receipt, refusal } from '../returns/setup.ts'
 import { type Exchanges, exchangesOf, settlement } from './exchange-setup.ts'
 import { APPROVED, DECLINED, movableClock } from './setup.ts'
@@ -28,7 +28,7 @@ const db = () => store.app.runtime.database.tenant('acme')
 
 interface Override {
   gateway?: (real: Gateway) => Partial<Gateway>
-  at?: (point: string) => void
+  at?: (point: string) => void | Promise<void>
 }
 
 const depsOf = ({ gateway, at }: Override = {}): jobs.JobDeps => {
@@ -67,7 +67,7 @@ const reconcile = async (laterMs = 0, override: Override = {}) => {
 
 const statusOf = async (id: string) => {
   const { order, payment_request } = await store.read(id)
-  return [order.status, payment_request.status]
+  return [order.status, payment_request?.status ?? 'none']
 }
 
 /** What the gateway has captured by payments of an order, and not refunded. */
@@ -204,9 +204,27 @@ describe('a payment request', () => {
     assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
   })
 
-  for (const point of ['pay-begun', 'pay-sent', 'pay-answered']) {
-    test(`a process that is killed at ${point} is continued`, async () => {
-      const { exchanged } = await exchanges.asked()
+  /** Orders whose shoppers are asked for 500: for an exchange, and for the correction of an order that was paid. */
+  const ASKED: Record<string, () => Promise<{ id: string }>> = {
+    'an exchange': async () => (await exchanges.asked()).exchanged,
+    'a correction': async () => {
+      const { order } = await store.place()
+      const { id } = order
+      const shipping = { mode: 'flat', flat_rate_cents: 500 }
+      const terms = { shipping: { ...shipping, expedited_rate_cents: 900, max_cents: 900 } }
+      const url = `/v1/merchant/orders/${id}`
+      ok(await store.shop.merchant.send('PATCH', url, terms, keyed()))
+      return { id }
+    },
+  }
+
+  const KILLED = Object.entries(ASKED).flatMap(([what, ask]) =>
+    ['pay-begun', 'pay-sent', 'pay-answered'].map((point) => ({ what, ask, point })),
+  )
+
+  for (const { what, ask, point } of KILLED) {
+    test(`of ${what} whose process is killed at ${point} is continued`, async () => {
+      const exchanged = await ask()
       class Crash extends Error {}
       const at = (reached: string) => {
         if (reached === point) throw new Crash(point)
@@ -239,11 +257,14 @@ describe('a payment request', () => {
       const isPaid = point === 'pay-answered'
       assert.deepEqual(
         await statusOf(exchanged.id),
-        isPaid ? ['placed', 'paid'] : ['on_hold', 'open'],
+        isPaid ? ['placed', what === 'a correction' ? 'none' : 'paid'] : ['on_hold', 'open'],
       )
       assert.equal(await paidOf(exchanged.id), isPaid ? 500 : 0)
       if (!isPaid) ok(await exchanges.pay(exchanged.id))
       assert.equal(await paidOf(exchanged.id), 500)
+      const { order } = await store.read(exchanged.id)
+      assert.equal(order.captured_cents, order.total_cents)
+      await store.check()
     })
   }
 
@@ -336,6 +357,20 @@ describe('a payment request', () => {
     assert.equal(paid.order.status, 'on_hold')
     assert.equal((await store.read(exchanged.id)).order.hold.reason, 'fraud_review')
     ok(await store.merchant(exchanged.id, 'release'))
+    assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
+  })
+
+  test('holds the order where the bank may take the rest of its money, by a dispute that was opened meanwhile', async () => {
+    const { order, exchanged } = await exchanges.asked()
+    const dispute = (outcome: string) =>
+      store.app.operator.post(`/v1/stores/acme/orders/${order.order.id}/dispute`, { outcome })
+    const at = async (point: string) => {
+      if (point === 'pay-sent') ok(await dispute('opened'))
+    }
+    assert.equal((await payWith({ at }, exchanged.id)).status, 200)
+    const { order: held } = await store.read(exchanged.id)
+    assert.deepEqual([held.status, held.hold?.reason], ['on_hold', 'dispute'])
+    ok(await dispute('won'))
     assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
   })
 

@@ -1,0 +1,34 @@
+import type { Tx } from '../../db/database.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import { SYSTEM } from '../../platform/audit.ts'
+import { isSourceDisputed } from './chain.ts'
+import { emitOrderEvent } from './events.ts'
+import type { OrderRow } from './schema.ts'
+import { addToTimeline, cardsOf, listCharges } from './service.ts'
+
+/** The hold of an order whose money a bank may take: it lasts as long as the dispute. */
+
+const DISPUTE = 'dispute'
+
+export const disputeHoldAt = (at: string) => ({ reason: DISPUTE, by: SYSTEM.name, at })
+
+/** Whether an order is held by its dispute alone, and so for as long as the dispute lasts. */
+export const isHeldByDispute = ({ hold }: OrderRow): boolean =>
+  hold?.reason === DISPUTE && hold.by === SYSTEM.name
+
+/**
+ * Returns the hold of an order whose other hold ends, or null if no dispute is open: one that was opened meanwhile
+ * left that hold alone. The dispute may be that of an order that this one has its money from.
+ */
+export async function disputeHoldOf(tx: Tx, order: OrderRow) {
+  const cards = cardsOf(await listCharges(tx, order.id))
+  const isHeld = order.disputed || (await isSourceDisputed(tx, { cards }))
+  return isHeld ? disputeHoldAt(isoNow(tx.clock)) : null
+}
+
+/** Writes a hold by a dispute to the timeline of its order, and emits it. */
+export async function tellHeld(tx: Tx, held: OrderRow): Promise<void> {
+  const entry = { type: 'held', actor: SYSTEM.name, data: { reason: DISPUTE } }
+  await addToTimeline(tx, held.id, entry)
+  await emitOrderEvent(tx, 'commerce.order.held.v1', held)
+}
