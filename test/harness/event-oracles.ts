@@ -11,7 +11,7 @@ export const EVENT_ORACLES: Oracles = {
               from (select tenant_ref, order_id,
                            case type when 'remaining_cancelled' then 'edited' else type end as type
                       from order_timeline) named
-             where type in ('placed', 'refunded', 'cancelled', 'edited', 'held', 'released',
+             where type in ('placed', 'refunded', 'cancelled', 'edited', 'corrected', 'held', 'released',
                             'shipped', 'delivered', 'payment_requested')
              group by 1, 2, 3) t
       full join (select w.tenant_ref, w.order_id,

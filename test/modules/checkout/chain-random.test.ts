@@ -6,9 +6,10 @@ import { compareBooks, runWorker } from '../../harness/books.ts'
 import { until } from '../../harness/eventually.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { openWitness } from '../../harness/witness.ts'
-import { giveBalances, type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { giveBalances, keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
 import { ok, receipt } from '../returns/setup.ts'
 import { type Exchanges, exchangesOf, settlement } from './exchange-setup.ts'
+import { ALL_OPTIONS } from './setup.ts'
 
 /**
  * Exchanges of exchanges, paid by cards, gift cards, store credit with a date and coupons, whose orders are disputed,
@@ -68,6 +69,16 @@ const STEPS: Record<string, (scene: Scene) => Promise<Answer | null>> = {
     return answer
   },
   pay: (scene) => exchanges.pay(lateOf(scene)),
+  /** Corrects an order that has not shipped: its shipping and its tax as another address would have them. */
+  correct(scene) {
+    const flat_rate_cents = pick(scene, [0, 101, 499])
+    const body = {
+      name: `Name ${flat_rate_cents}`,
+      shipping: { mode: 'flat', flat_rate_cents, expedited_rate_cents: 900, max_cents: 900 },
+      tax: { provider: 'flat_rate', rate_bps: pick(scene, [0, 333, 777, 1_900]) },
+    }
+    return store.shop.merchant.send('PATCH', `/v1/merchant/orders/${lateOf(scene)}`, body, keyed())
+  },
   withdraw: (scene) => exchanges.withdraw(lateOf(scene)),
   cancel: (scene) => store.merchant(lateOf(scene), 'cancel', { reason: 'customer' }),
   refund: (scene) =>
@@ -103,7 +114,17 @@ const STEPS: Record<string, (scene: Scene) => Promise<Answer | null>> = {
 }
 
 /** The steps to choose from. Those that make the others possible are in it more often. */
-const OFTEN = ['return', 'exchange', 'pay', 'open', 'end', 'end', ...Object.keys(STEPS)]
+const OFTEN = [
+  'return',
+  'exchange',
+  'correct',
+  'correct',
+  'pay',
+  'open',
+  'end',
+  'end',
+  ...Object.keys(STEPS),
+]
 
 async function take(scene: Scene, name = pick(scene, OFTEN)): Promise<void> {
   const answer = await (STEPS[name] as (of: Scene) => Promise<Answer | null>)(scene)
@@ -113,6 +134,12 @@ async function take(scene: Scene, name = pick(scene, OFTEN)): Promise<void> {
 }
 
 const TENDERS = ['card', 'gift card', 'credit'] as const
+
+/** Prices of the store have the tax inside, or not. An order keeps what it was bought by, also behind an exchange. */
+async function setTaxInside(prices_include_tax: boolean): Promise<void> {
+  const manifest = { ...ALL_OPTIONS, tax: { prices_include_tax } }
+  ok(await store.shop.merchant.put('/v1/my/store/manifest', { manifest }))
+}
 
 /** What pays for the first order beside the card. */
 async function tendersOf(scene: Scene): Promise<object> {
@@ -140,11 +167,13 @@ describe('exchange chains at random', () => {
     await fc.assert(
       fc.asyncProperty(fc.gen(), async (chance) => {
         const scene: Scene = { chance, variants, orders: [], returns: [], disputed: [], done }
+        await setTaxInside(chance(fc.boolean))
         const tax = { tax: { provider: 'flat_rate', rate_bps: 777 } }
         const items = [{ variant_id: store.shop.variants[1_000], quantity: 3 }]
         const { order } = await store.place({ items, ...tax, ...(await tendersOf(scene)) })
         scene.orders.push(order.id)
         for (const name of ['return', 'exchange']) await take(scene, name)
+        await setTaxInside(chance(fc.boolean))
         for (let step = 0; step < 12; step++) {
           const isBoth = chance(fc.boolean)
           await Promise.all(isBoth ? [take(scene), take(scene)] : [take(scene)])
@@ -154,7 +183,7 @@ describe('exchange chains at random', () => {
       }),
       { numRuns: 8, endOnFailure: true },
     )
-    for (const name of ['exchange', 'receive', 'open', 'end', 'refund']) {
+    for (const name of ['exchange', 'correct', 'receive', 'open', 'end', 'refund']) {
       assert.ok((done.get(name) ?? 0) > 0, `${name} was never done`)
     }
     await runWorker(store.app)

@@ -20,7 +20,12 @@ export type Step =
   | { do: 'process' }
   | { do: 'spend'; cents: number }
   | { do: 'dispute'; outcome: 'opened' | 'won' | 'lost'; cents: number | null }
+  | { do: 'correct'; street: number; flat_rate_cents: number | null; rate_bps: number | null }
+  | { do: 'pay' }
+  | { do: 'withdraw' }
   | { do: 'many'; steps: Step[] }
+
+const RATE_BPS = 777
 
 const cents = fc.integer({ min: 1, max: 4_000 })
 const method = fc.constantFrom('original' as const, 'store_credit' as const)
@@ -79,6 +84,17 @@ const single: fc.Arbitrary<Step> = fc.oneof(
       cents: fc.option(cents),
     }),
   },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('correct' as const),
+      street: fc.nat(2),
+      flat_rate_cents: fc.option(fc.constantFrom(0, 101, 499, 900)),
+      rate_bps: fc.option(fc.constantFrom(0, 333, RATE_BPS, 1_900)),
+    }),
+  },
+  { weight: 3, arbitrary: fc.constant({ do: 'pay' } as const) },
+  { weight: 1, arbitrary: fc.constant({ do: 'withdraw' } as const) },
   { weight: 1, arbitrary: fc.constant({ do: 'process' } as const) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('spend' as const), cents }) },
 )
@@ -128,6 +144,7 @@ const REFUSALS = [
   'insufficient_stock',
   'gift_card_spent',
   'insufficient_balance',
+  'payment_request_closed',
 ]
 
 /** The stock of the one variant that is tracked: not enough for every edit. */
@@ -201,6 +218,29 @@ async function spend(store: OrderStore, id: string, cents: number) {
   return merchant.post(path, { delta_cents: -cents, reason: 'spent' }, keyed())
 }
 
+/** Corrects the address, and with it the shipping and the tax, as another address would change them. */
+function correct(
+  { shop: { merchant } }: OrderStore,
+  id: string,
+  { street, flat_rate_cents, rate_bps }: Extract<Step, { do: 'correct' }>,
+) {
+  const body = {
+    ship_to: { ...ADDRESS, line1: `${street} Random Street` },
+    ...(flat_rate_cents !== null && { shipping: { ...SHIPPING, flat_rate_cents } }),
+    ...(rate_bps !== null && { tax: { provider: 'flat_rate', rate_bps } }),
+  }
+  return merchant.send('PATCH', `/v1/merchant/orders/${id}`, body, keyed())
+}
+
+const ADDRESS = {
+  label: 'Home',
+  name: 'Ann Example',
+  city: 'Aberdale',
+  state: 'WY',
+  postal_code: '82001',
+  country: 'US',
+}
+
 const SHIPPING = {
   mode: 'flat',
   flat_rate_cents: 499,
@@ -208,20 +248,24 @@ const SHIPPING = {
   max_cents: 900,
 }
 
-const RATE_BPS = 777
-
 async function setTaxInside(merchant: Caller, prices_include_tax: boolean): Promise<void> {
   const manifest = { ...ALL_OPTIONS, tax: { prices_include_tax } }
   const saved = await merchant.put('/v1/my/store/manifest', { manifest })
   assert.equal(saved.status, 200, saved.text)
 }
 
+/** The rate of an order. A correction may change it. */
+async function rateOf({ superuser }: OrderStore, id: string): Promise<number> {
+  const rate = `select (pricing -> 'tax' ->> 'rate_bps')::int as rate_bps from orders where id = $1`
+  return (await superuser.query(rate, [id])).rows[0].rate_bps
+}
+
 /** The tax of some goods, by a calculation of its own: half a cent counts as a cent. */
-function taxOf(goods_cents: number, isInside: boolean): number {
-  const whole = 10_000n + (isInside ? BigInt(RATE_BPS) : 0n)
+function taxOf(goods_cents: number, rate_bps: number, isInside: boolean): number {
+  const whole = 10_000n + (isInside ? BigInt(rate_bps) : 0n)
   const [tax, rest] = [
-    BigInt(goods_cents * RATE_BPS) / whole,
-    BigInt(goods_cents * RATE_BPS) % whole,
+    BigInt(goods_cents * rate_bps) / whole,
+    BigInt(goods_cents * rate_bps) % whole,
   ]
   return Number(2n * rest >= whole ? tax + 1n : tax)
 }
@@ -278,6 +322,12 @@ function send(store: OrderStore, id: string, { items, charges }: Placed, step: S
       }))
       return store.shopper(id, 'edit', { edits, card: APPROVED })
     }
+    case 'correct':
+      return correct(store, id, step)
+    case 'pay':
+      return store.shopper(id, 'pay', { customer_ref: 'ann', card: APPROVED })
+    case 'withdraw':
+      return store.merchant(id, 'payment-request/withdraw')
     case 'spend':
       return spend(store, id, step.cents)
     case 'cancel':
@@ -302,7 +352,7 @@ function assertAsExplained(
   { step, answer, cards }: { step: Step; answer: Answer; cards: number },
 ) {
   const { status, text, body } = answer
-  if (step.do === 'dispute' || step.do === 'spend') return
+  if (['dispute', 'spend', 'withdraw'].includes(step.do)) return
   // An edit that removes all units of an unpaid order cancels it. It never removes gift cards.
   const isLetGo =
     step.do === 'edit' &&
@@ -317,10 +367,13 @@ function assertAsExplained(
   const isRepeated = explained.status === 'cancelled' && status === 200
   // The named line or charge may have nothing left, or have cost nothing, while others have.
   const isOfOne = NAMED.includes(step.do) && isAllowed
+  // An address can be corrected where the money cannot: such a correction is refused like an edit.
+  const isPriced = step.do === 'correct' && isAllowed && !explained.allowed.includes('edit')
   // A dispute is about cards: other charges are refunded, and an edit may need no refund.
-  const isOfPart = explained.facts.disputed && ['refund charge', 'edit'].includes(step.do)
+  const isOfPart =
+    explained.facts.disputed && ['refund charge', 'edit', 'correct'].includes(step.do)
   assert.ok(
-    isAllowed !== isRefused || isRepeated || isOfOne || isOfPart,
+    isAllowed !== isRefused || isRepeated || isOfOne || isOfPart || isPriced,
     `${JSON.stringify(step)}: ${text}`,
   )
 }
@@ -344,7 +397,7 @@ async function assertConsistent(store: OrderStore, id: string): Promise<void> {
   const goods_cents = subtotal_cents - gift_card_cents - discount_cents
   // Tax inside is inside the price of the shipping, too.
   const taxed_cents = goods_cents + (prices_include_tax ? shipping_cents : 0)
-  assert.equal(tax_cents, taxOf(taxed_cents, prices_include_tax))
+  assert.equal(tax_cents, taxOf(taxed_cents, await rateOf(store, id), prices_include_tax))
   const added = prices_include_tax ? 0 : tax_cents
   assert.equal(order.total_cents, goods_cents + gift_card_cents + shipping_cents + added)
   const refundedTax = sum(refunds, 'tax_cents')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { uploadDrawing } from '../../harness/sample-products.ts'
 import { APPROVED, addVariant, cart, checkout, enable, issueGiftCard } from '../checkout/setup.ts'
-import { buy, keyed, type MailApp, mailsOf, newShop, shareMailApp, ship } from './setup.ts'
+import { buy, keyed, type MailApp, mailsOf, newShop, SHIP_TO, shareMailApp, ship } from './setup.ts'
 
 let app: MailApp
 
@@ -112,6 +112,49 @@ describe('mail to shoppers', () => {
     assert.deepEqual(await asking(), [])
     const rows = await mailsOf(shop, `order_id=${id}&kind=payment_request`)
     assert.deepEqual(rows.map(({ state }) => state).sort(), ['sent', 'sent', 'skipped'])
+  })
+
+  test('asks to pay for a correction at the address of then, with what is paid already and the order as it will be', async () => {
+    const shop = await newShop(app)
+    const tax = { provider: 'flat_rate', rate_bps: 1_000 }
+    const { order } = await buy(app, shop, { tax })
+    await app.sendAll()
+    const correction = {
+      email: 'ann@moved.example',
+      ship_to: { ...SHIP_TO, line1: '9 New Lane', line2: null },
+      tax: { ...tax, rate_bps: 2_000 },
+    }
+    const url = `/v1/merchant/orders/${order.id}`
+    const asked = await shop.merchant.send('PATCH', url, correction, keyed())
+    assert.deepEqual([asked.status, asked.body.applied], [200, false], asked.text)
+    const mails = await app.sendAll()
+    assert.ok(mails.every(({ to }) => to.join() === 'ann@moved.example'))
+    const mail = mails.find(({ subject }) => / pay /.test(subject))
+    for (const part of [mail?.text ?? '', mail?.html ?? '']) {
+      const said = [
+        '$24.00',
+        '−$22.00',
+        '$2.00',
+        '$4.00',
+        '9 New Lane',
+        'another address',
+        'Pay now',
+      ]
+      for (const each of said) assert.ok(part.includes(each), each)
+      assert.ok(!part.includes('1 Main Street'))
+    }
+    assert.match(mail?.text ?? '', /\/orders\/link\/[\w-]+/)
+    const body = { customer_ref: 'ann', card: APPROVED }
+    const pay = `/v1/tenants/${shop.tenant}/orders/${order.id}/pay`
+    const paid = await app.storefront.post(pay, body, keyed())
+    assert.equal(paid.status, 200, paid.text)
+    const [changed, ...more] = await app.sendAll()
+    assert.deepEqual(more, [])
+    for (const said of ['$22.00', '$2.00', '$24.00', '9 New Lane']) {
+      assert.ok(changed?.text.includes(said), said)
+    }
+    const late = await shop.merchant.post(`${url}/payment-request/send`)
+    assert.deepEqual([late.status, late.body.error.code], [409, 'payment_request_closed'])
   })
 
   test('confirms a subscription, too, and says when it is charged next', async () => {

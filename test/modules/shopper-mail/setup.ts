@@ -90,7 +90,7 @@ export const shareMailApp = (): { current: MailApp } => share((scope) => openMai
 
 export const keyed = () => ({ 'idempotency-key': randomUUID() })
 
-const SHIP_TO = {
+export const SHIP_TO = {
   label: 'Home',
   name: 'Ann Smith',
   line1: '1 Main Street',

@@ -15,6 +15,8 @@ export interface Received {
 /** A request under an idempotency key, and its answer. */
 export interface KeyedCall {
   operation: string
+  /** By default it is posted. */
+  method?: 'PATCH'
   key: string
   tenant: string
   path: string
@@ -56,7 +58,7 @@ export interface Calls {
 }
 
 interface Unkeyed {
-  method: 'GET' | 'POST' | 'PUT'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   path: string
   credential: Record<string, string>
   body?: object
@@ -156,7 +158,16 @@ export function isFinal({ operation }: KeyedCall, { status, code }: Received): b
 }
 
 /** Members that an erasure empties in stored answers. */
-const ERASED = ['email', 'recipient_email', 'ip', 'ship_to', 'person_id', 'note', 'reason']
+const ERASED = [
+  'email',
+  'customer_name',
+  'recipient_email',
+  'ip',
+  'ship_to',
+  'person_id',
+  'note',
+  'reason',
+]
 
 /** Returns an answer without the members that an erasure may have emptied. */
 const withoutPerson = (text: string): string =>

@@ -46,13 +46,18 @@ export async function compareErasures(superuser: pg.Pool, calls: Calls): Promise
       .map(({ created_at }) => created_at.getTime())
     return { pseudonym, last: Math.max(0, ...times) }
   }
+  const corrections = Map.groupBy(
+    [...calls.all].filter(({ operation }) => operation === 'correct'),
+    ({ path }) => path.slice(path.lastIndexOf('/') + 1),
+  )
   const found = marksIn(await dumpText(superuser as unknown as pg.Client))
   for (const { call, order } of await readOrders(superuser, calls)) {
     const { pseudonym, last } = erasedAt(call.tenant, call.customer ?? '')
     const isErased = order.created_at.getTime() < last
-    const trace =
-      traceOf(order, pseudonym ?? '') ?? (found.has(call.mark ?? '') ? 'its data is there' : null)
-    const loss = lossOf(order, call)
+    const marks = [call, ...(corrections.get(order.id) ?? [])].map(({ mark }) => mark ?? '')
+    const isThere = marks.some((mark) => found.has(mark))
+    const trace = traceOf(order, pseudonym ?? '') ?? (isThere ? 'its data is there' : null)
+    const loss = lossOf(order, call, marks)
     const isEither = isErased && isBegunMeanwhile(order, last) && (trace === null || loss === null)
     const fault = isEither ? null : isErased ? trace : loss
     if (fault !== null) {
@@ -109,10 +114,11 @@ function traceOf(order: OrderRow, pseudonym: string): string | null {
   return isOpen ? 'its subscription goes on' : null
 }
 
-/** What is missing in an order that no erasure was about. */
-function lossOf(order: OrderRow, { customer, mark }: KeyedCall): string | null {
+/** What is missing in an order that no erasure was about. It has one of its marks: of its checkout, or of a correction. */
+function lossOf(order: OrderRow, { customer }: KeyedCall, marks: readonly string[]): string | null {
   if (order.customer_ref !== customer) return `it has the reference ${order.customer_ref}`
-  if (order.email !== `${mark}@walk.example`) return `it has the address ${order.email}`
+  const mark = marks.find((each) => order.email === `${each}@walk.example`)
+  if (mark === undefined) return `it has the address ${order.email}`
   if (order.customer_name !== `Name ${mark}`) return `it has the name ${order.customer_name}`
   if (order.erased_events > 0) return 'its events were erased'
   const status = order.cancelled_at === null ? 'active' : 'cancelled'

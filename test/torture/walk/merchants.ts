@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DAY_MS } from '../../../src/kernel/time.ts'
 import { exchangeOrder, moveGoods } from './after-sale.ts'
 import type { KeyedCall, Received } from './calls.ts'
+import { correctOrder } from './corrections.ts'
 import { changeOrder } from './order-changes.ts'
 import type { Actor } from './shoppers.ts'
 import type { WalkStore } from './store.ts'
@@ -29,6 +30,16 @@ const moveAny: Act = async (actor, store) => {
 
 const exchangeAny: Act = async (actor, store) => {
   if (store.orders.length > 0) await exchangeOrder(actor, store, actor.random.pick(store.orders))
+}
+
+const correctAny: Act = async (actor, store) => {
+  if (store.orders.length > 0) await correctOrder(actor, store, actor.random.pick(store.orders))
+}
+
+/** Corrects one of the last orders, which has seldom shipped yet. */
+const correctNew: Act = async (actor, store) => {
+  const last = store.orders.slice(-20)
+  if (last.length > 0) await correctOrder(actor, store, actor.random.pick(last))
 }
 
 /** Finds orders whose checkout was not answered. */
@@ -90,6 +101,8 @@ const ACTS: readonly (readonly [number, Act])[] = [
   [12, changeAny],
   [16, moveAny],
   [8, exchangeAny],
+  [4, correctAny],
+  [12, correctNew],
   [1, listOrders],
   [4, giveCredit],
   [2, issueGiftCard],

@@ -26,7 +26,7 @@ export async function shop(actor: Actor): Promise<void> {
   }
 }
 
-const SHIPPING = {
+export const SHIPPING = {
   mode: 'flat',
   flat_rate_cents: 499,
   expedited_rate_cents: 900,
@@ -80,7 +80,7 @@ const giftCardsOf = ({ giftCard: variant_id }: WalkStore, random: Random) => ({
   ...(random.happens(50) && { gift_card: { recipient_email: 'robin@walk.example' } }),
 })
 
-const addressOf = (mark: string) => ({
+export const addressOf = (mark: string) => ({
   label: 'Home',
   name: `Name ${mark}`,
   line1: `1 ${mark} Street`,

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { callerOf, patient } from '../../harness/app.ts'
-import { addVariant, enable, openShop, stock } from '../../modules/checkout/setup.ts'
+import { ALL_OPTIONS, addVariant, enable, openShop, stock } from '../../modules/checkout/setup.ts'
 import { asOperator } from './installation.ts'
 
 /** Orders from this address are held for review. */
 export const REVIEWED_IP = '203.0.113.7'
+
+/** The stores whose prices have the tax inside. */
+const TAX_INSIDE = ['brew']
 
 const CUSTOMERS = 14
 
@@ -50,7 +53,10 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
     return { authorization: `Bearer ${body.credential.key}` }
   }
   const draft = patient(callerOf(url, await newKey()))
-  await openShop({ operator, merchant: async () => draft }, tenant, [])
+  await openShop({ operator, merchant: async () => draft }, tenant, [], {
+    ...ALL_OPTIONS,
+    tax: { prices_include_tax: TAX_INSIDE.includes(tenant) },
+  })
   const credential = await newKey()
   const merchant = patient(callerOf(url, credential))
   await enable(merchant, 'gift_cards', 'store_credit', 'subscriptions')
