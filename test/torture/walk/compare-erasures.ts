@@ -114,7 +114,7 @@ function traceOf(order: OrderRow, pseudonym: string): string | null {
   return isOpen ? 'its subscription goes on' : null
 }
 
-/** What is missing in an order that no erasure was about. It has one of its marks: of its checkout, or of a correction. */
+/** What is missing in an order that no erasure was about. Its mark is that of its checkout, or of a correction. */
 function lossOf(order: OrderRow, { customer }: KeyedCall, marks: readonly string[]): string | null {
   if (order.customer_ref !== customer) return `it has the reference ${order.customer_ref}`
   const mark = marks.find((each) => order.email === `${each}@walk.example`)

@@ -12,7 +12,7 @@ interface ReadOrder {
   order: { id: string; customer_ref: string }
 }
 
-/** Corrects an order. A shopper who is asked to pay may do so, also while a dispute is opened, or the merchant gives up. */
+/** Corrects an order. A shopper who is asked to pay may do so, also after a dispute, or the merchant gives up. */
 export async function correctOrder(
   { calls, random }: Actor,
   store: WalkStore,
