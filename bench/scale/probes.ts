@@ -127,6 +127,7 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['/v1/merchant/catalog/products', 'q', [fixed('harbour'), of('product_name'), NOTHING]],
   ['/v1/merchant/orders', 'q', [of('email'), fixed('customer-'), of('sku'), NOTHING]],
   ['/v1/tenants/{tenant}/catalog/search', 'q', [fixed('coffee'), fixed('harbuor'), NOTHING]],
+  ['/v1/tenants/{tenant}/catalog/suggestions', 'q', [fixed('co'), fixed('harbuor'), NOTHING]],
   ['/v1/stores', 'q', [of('tenant'), fixed('store'), NOTHING]],
   ['/v1/merchant/ledger/', 'from', [fixed('1')]],
   ['/v1/merchant/billing/', 'period', [fixed('2026-01')]],
@@ -242,7 +243,7 @@ const unless = <T>(needed: (readonly [string, T])[], more: (readonly [string, T]
 const isRequired = (route: string, { name, required }: Parameter) =>
   required === true ||
   (route === '/v1/resolve' && name === 'tenant') ||
-  (route.endsWith('/search') && name === 'q') ||
+  (/\/catalog\/(search|suggestions)$/.test(route) && name === 'q') ||
   (route.endsWith('/rates') && name === 'order_id') ||
   (route === '/v1/tenants/{tenant}/orders/{orderId}' && name === 'customer_ref') ||
   (route.startsWith('/v1/tenants/{tenant}/subscriptions') && name === 'customer_ref')

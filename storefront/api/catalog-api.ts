@@ -11,6 +11,7 @@ import type {
   Resolved,
   SearchResult,
   SitemapPart,
+  Suggestions,
 } from './types.ts'
 
 /** Which page of a list: the first, or the one beside a cursor. */
@@ -49,6 +50,8 @@ export interface CatalogApi {
   findCollection(site: Site, slug: string, page: PageRequest): Promise<CollectionPage | null>
   readSitemap(site: Site, part: number): Promise<SitemapPart>
   search(site: Site, query: URLSearchParams): Promise<SearchResult>
+  /** Returns some products for a text that a shopper is typing. It costs less than a search. */
+  suggest(site: Site, q: string, limit: number): Promise<Suggestions>
 }
 
 /** A suspended store, or a new version of a site, shows after this time at the latest. */
@@ -108,6 +111,10 @@ export function openCatalogApi({ client, zone }: CatalogApiOptions): CatalogApi 
       return (await orNullIn(site, answer)) ?? { products: [], parts: 1 }
     },
     search: (site, query) => catalog.read<SearchResult>(pathOf(site, `search?${query}`)),
+    suggest: (site, q, limit) => {
+      const query = new URLSearchParams({ q, limit: String(limit) })
+      return catalog.read<Suggestions>(pathOf(site, `suggestions?${query}`))
+    },
   }
 }
 

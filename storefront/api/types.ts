@@ -105,6 +105,15 @@ export interface SearchResult {
   offset: number
 }
 
+/** What is suggested for a text that a shopper types. */
+export interface Suggestions {
+  query: string
+  results: readonly Product[]
+  result_count: number
+  /** A search may find more. */
+  result_count_is_least: boolean
+}
+
 /** A site, as `/v1/resolve` and `/v1/preview-resolve` answer it. */
 export interface Resolved {
   status?: string

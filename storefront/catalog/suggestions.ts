@@ -1,9 +1,9 @@
-import type { Collection, Product, SearchResult } from '../api/types.ts'
+import type { Collection, Product, Suggestions } from '../api/types.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
-import { filterAddress, readFilters, searchQuery } from './list-filters.ts'
+import { filterAddress, readFilters } from './list-filters.ts'
 import { leastPriceBefore, priceOf } from './product-cards.ts'
 
 /** The suggestions fit on a phone above its keyboard. */
@@ -27,7 +27,7 @@ export async function suggestionList(context: PageContext): Promise<HttpResponse
     return answer(html`<div></div>`)
   }
   const [result, collections] = await Promise.all([
-    api.search(site, searchQuery({ ...NO_FILTERS, q }, PRODUCTS_MAX)),
+    api.suggest(site, q, PRODUCTS_MAX),
     api.listCollections(site),
   ])
   const named = collections.filter(({ title }) => folded(title).includes(folded(q)))
@@ -45,7 +45,7 @@ const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu
 
 function options(
   context: PageContext,
-  { query, results, result_count }: SearchResult,
+  { query, results, result_count, result_count_is_least }: Suggestions,
   collections: readonly Collection[],
 ): Html {
   const { texts } = context.site.locale
@@ -60,7 +60,10 @@ function options(
       ),
   )}${results.map((product) => option(`/products/${product.slug}`, productOption(context, product)))}${
     result_count > 0 &&
-    option(all, html`<span class="more">${texts.allResults(result_count)}</span>`)
+    option(
+      all,
+      html`<span class="more">${texts.allResults(result_count_is_least ? null : result_count)}</span>`,
+    )
   }</div>`
 }
 

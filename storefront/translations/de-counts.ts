@@ -16,8 +16,10 @@ export const deCounts = (format: FormatNumber): CountTexts => ({
   results: (count, query) =>
     count === 1 ? `1 Treffer für „${query}“` : `${format(count)} Treffer für „${query}“`,
   suggestionCount: (count) => (count === 1 ? '1 Vorschlag' : `${format(count)} Vorschläge`),
-  allResults: (count) =>
-    count === 1 ? 'Ergebnis ansehen' : `Alle ${format(count)} Ergebnisse ansehen`,
+  allResults: (count) => {
+    if (count === null) return 'Alle Ergebnisse ansehen'
+    return count === 1 ? 'Ergebnis ansehen' : `Alle ${format(count)} Ergebnisse ansehen`
+  },
   showProducts: (count) =>
     count === 1 ? '1 Produkt anzeigen' : `${format(count)} Produkte anzeigen`,
   every: (count, unit) =>

@@ -14,8 +14,11 @@ export const enCounts = (format: FormatNumber) => ({
     count === 1 ? `1 result for “${query}”` : `${format(count)} results for “${query}”`,
   suggestionCount: (count: number) =>
     count === 1 ? '1 suggestion' : `${format(count)} suggestions`,
-  allResults: (count: number) =>
-    count === 1 ? 'See the result' : `See all ${format(count)} results`,
+  /** Null: more than were counted. */
+  allResults: (count: number | null) => {
+    if (count === null) return 'See all results'
+    return count === 1 ? 'See the result' : `See all ${format(count)} results`
+  },
   showProducts: (count: number) =>
     count === 1 ? 'Show 1 product' : `Show ${format(count)} products`,
   every: (count: number, unit: Unit) =>

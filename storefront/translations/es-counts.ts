@@ -16,7 +16,10 @@ export const esCounts = (format: FormatNumber): CountTexts => ({
   results: (count, query) =>
     count === 1 ? `1 resultado para «${query}»` : `${format(count)} resultados para «${query}»`,
   suggestionCount: (count) => (count === 1 ? '1 sugerencia' : `${format(count)} sugerencias`),
-  allResults: (count) => (count === 1 ? 'Ver el resultado' : `Ver los ${format(count)} resultados`),
+  allResults: (count) => {
+    if (count === null) return 'Ver todos los resultados'
+    return count === 1 ? 'Ver el resultado' : `Ver los ${format(count)} resultados`
+  },
   showProducts: (count) => (count === 1 ? 'Ver 1 producto' : `Ver ${format(count)} productos`),
   every: (count, unit) =>
     count === 1 ? UNITS[unit][0] : `cada ${format(count)} ${UNITS[unit][1]}`,

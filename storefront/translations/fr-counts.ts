@@ -18,7 +18,10 @@ export const frCounts = (format: FormatNumber): CountTexts => ({
       ? `${format(count)} résultat pour « ${query} »`
       : `${format(count)} résultats pour « ${query} »`,
   suggestionCount: (count) => (count === 1 ? '1 proposition' : `${format(count)} propositions`),
-  allResults: (count) => (count === 1 ? 'Voir le résultat' : `Voir les ${format(count)} résultats`),
+  allResults: (count) => {
+    if (count === null) return 'Voir tous les résultats'
+    return count === 1 ? 'Voir le résultat' : `Voir les ${format(count)} résultats`
+  },
   showProducts: (count) => (count === 1 ? 'Voir 1 produit' : `Voir ${format(count)} produits`),
   every: (count, unit) =>
     count === 1

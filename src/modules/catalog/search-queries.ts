@@ -3,13 +3,21 @@ import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
-import { type SearchFilters, SearchResult, type Sort } from './search-schema.ts'
+import { type SearchFilters, SearchResult, type Sort, SuggestionResult } from './search-schema.ts'
 
 export interface SearchRequest extends Page {
   query: string
   filters: SearchFilters
   sort: Sort
 }
+
+/** The versions of the active products that a function `f` has found, in its order. */
+const foundProducts = (db: Db) => sql`
+  (select coalesce(json_agg(json_build_object('id', p.id, 'version', p.xmin::text)
+                            order by found.place), '[]')
+     from unnest(f.ids) with ordinality found (id, place)
+     join products p on p.tenant_ref = ${db.tenant} and p.id = found.id
+    where p.status = 'active')`
 
 /**
  * Searches the active products of a store. Returns null unless it is live. The database function searches
@@ -21,13 +29,24 @@ export const search = (db: Db, { query, filters, sort, limit, offset }: SearchRe
     SearchResult,
     sql`
     select f.result_count, f.is_corrected as corrected, f.price_buckets, f.in_collections as collections,
-           (select coalesce(json_agg(json_build_object('id', p.id, 'version', p.xmin::text)
-                                     order by found.place), '[]')
-              from unnest(f.ids) with ordinality found (id, place)
-              join products p on p.tenant_ref = ${db.tenant} and p.id = found.id
-             where p.status = 'active') as products
+           ${foundProducts(db)} as products
       from fd_search_products(${query}, ${filters.priceMinCents}, ${filters.priceMaxCents},
                               ${filters.collectionSlug}, ${sort}, ${limit}, ${offset}) f`,
+  )
+
+/**
+ * Finds products to suggest for what was typed so far, and looks at `lookedAt` matches at most. Returns null unless the
+ * store is live.
+ */
+export const suggest = (
+  db: Db,
+  { query, limit, lookedAt }: { query: string; limit: number; lookedAt: number },
+) =>
+  db.maybe(
+    SuggestionResult,
+    sql`
+    select f.matches, f.is_corrected as corrected, ${foundProducts(db)} as products
+      from fd_search_suggestions(${query}, ${limit}, ${lookedAt}) f`,
   )
 
 /** Indexes the next products of the store after one again. Returns the last of them, null at the end. */

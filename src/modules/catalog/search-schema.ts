@@ -46,6 +46,33 @@ export const SearchResult = Type.Object({
 })
 export type SearchResult = Static<typeof SearchResult>
 
+/** The result of a look for suggestions, as the database returns it. */
+export const SuggestionResult = Type.Object({
+  matches: Type.Integer(),
+  corrected: Type.Boolean(),
+  products: Type.Array(Type.Object({ id: Id, version: Type.String() })),
+})
+
+const CORRECTED = Type.Boolean({
+  description:
+    'Nothing has the words of `q`: these are the results for words that are alike, or that have `q` as a part.',
+})
+
+export const SuggestionsAnswer = Shared(
+  'StorefrontSuggestions',
+  Type.Object({
+    query: Type.String(),
+    results: Type.Array(ref(StorefrontProduct)),
+    result_count: Type.Integer({
+      description: 'How many products were found, up to the number that is looked at.',
+    }),
+    result_count_is_least: Type.Boolean({
+      description: 'True: a search may find more, and may rank others first.',
+    }),
+    corrected: CORRECTED,
+  }),
+)
+
 export const SearchAnswer = Shared(
   'StorefrontSearch',
   Type.Object({
@@ -54,10 +81,7 @@ export const SearchAnswer = Shared(
     filters: ref(SearchFilters),
     facets: ref(SearchFacets),
     result_count: Type.Integer(),
-    corrected: Type.Boolean({
-      description:
-        'Nothing has the words of `q`: these are the results for words that are alike, or that have `q` as a part.',
-    }),
+    corrected: CORRECTED,
     limit: Type.Integer({
       description:
         'Less than asked for where a page ends early because of its bytes. The next page begins at `offset` + `limit`.',

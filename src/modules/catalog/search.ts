@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import type { Database, TenantDb } from '../../db/database.ts'
+import type { Database, Db, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { clamp, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { Topic } from '../../platform/outbox.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
-import type { ProductFragments } from './product-fragments.ts'
+import type { ProductFragments, ProductVersion } from './product-fragments.ts'
 import type { AssetBase } from './product-json.ts'
 import { LIST_BOUNDS } from './public-list.ts'
 import { PRICE_MAX } from './schema.ts'
@@ -99,20 +99,42 @@ export async function search(
   return `${head.slice(0, -1)},"results":[${results}],${tail.slice(1)}`
 }
 
+/** How many products are suggested, and how many matches are looked at: those after them cost time and show nothing. */
+export const SUGGESTIONS = { limitDefault: 5, limitMax: 10, lookedAt: 500 }
+
+/** Suggests products for what a shopper has typed so far, as JSON: a search of a few matches, without facets. */
+export async function suggest(deps: SearchDeps, tenant: string, query: unknown): Promise<string> {
+  if (!isTenantRef(tenant)) throw new ApiError('unknown_tenant')
+  const { limitDefault: otherwise, limitMax: max, lookedAt } = SUGGESTIONS
+  const limit = clamp(readText(query, 'limit'), { min: 1, max, otherwise })
+  const q = readPlainText(query, 'q', QUERY_LENGTH_MAX) ?? ''
+  const { result, page } = await deps.searchQueue.run(async () => {
+    const db = deps.database.tenant(tenant)
+    const result = await queries.suggest(db, { query: q, limit, lookedAt })
+    if (result === null) throw new ApiError('unknown_tenant')
+    return { result, page: await loadProducts(deps, db, result.products) }
+  }, tenant)
+  const { matches, corrected } = result
+  const result_count_is_least = matches >= lookedAt
+  const head = JSON.stringify({ query: q, result_count: matches, result_count_is_least, corrected })
+  return `${head.slice(0, -1)},"results":[${page.parts.map(({ json }) => json).join(',')}]}`
+}
+
 const indexAfter = <T>(rows: readonly T[], row: T | undefined) =>
   row === undefined ? rows.length : rows.indexOf(row) + 1
 
-async function findPage(
-  { database, fragments, assetBase }: SearchDeps,
-  tenant: string,
-  request: queries.SearchRequest,
-) {
-  const db = database.tenant(tenant)
+async function findPage(deps: SearchDeps, tenant: string, request: queries.SearchRequest) {
+  const db = deps.database.tenant(tenant)
   const result = await queries.search(db, request)
   if (result === null) throw new ApiError('unknown_tenant')
-  const bounds = { base: assetBase(), bytesMax: LIST_BOUNDS.pageBytes }
-  return { result, page: await fragments.load(db, result.products, bounds) }
+  return { result, page: await loadProducts(deps, db, result.products) }
 }
+
+const loadProducts = <T extends ProductVersion>(
+  { fragments, assetBase }: SearchDeps,
+  db: Db,
+  found: readonly T[],
+) => fragments.load(db, found, { base: assetBase(), bytesMax: LIST_BOUNDS.pageBytes })
 
 /** A batch takes some tenths of a second, far less than the time limit of a statement. */
 const BATCH = 200

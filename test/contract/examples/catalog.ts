@@ -74,6 +74,7 @@ async function showShelves(anyone: Caller): Promise<void> {
   ok(await anyone.get(`${url}/collections`))
   ok(await anyone.get(`${url}/collections/tableware`))
   ok(await anyone.get(`${url}/search?q=mug`))
+  ok(await anyone.get(`${url}/suggestions?q=mu`))
   ok(await anyone.get(`${url}/sitemap`))
 }
 

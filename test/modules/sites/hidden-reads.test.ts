@@ -23,6 +23,7 @@ const READS = [
   'catalog/sitemap',
   'catalog/search?q=mug',
   'catalog/search?collection=mugs',
+  'catalog/suggestions?q=mug',
   'feeds/google.tsv',
   'feeds/openai.jsonl.gz',
 ]
