@@ -62,7 +62,7 @@ const FAULTS: Record<string, Fault> = {
     cause: "update schema_migrations set checksum = 'x' || checksum where version = 2",
     repair: 'update schema_migrations set checksum = substr(checksum, 2) where version = 2',
     check: 'migrations',
-    detail: /^migration 2 \(stores\) was changed after it was applied; restore its file$/,
+    detail: /^migration 2 \(store\) was changed after it was applied; restore its file$/,
   },
   'a database that is newer than the program': {
     cause: "insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')",
@@ -83,7 +83,7 @@ const FAULTS: Record<string, Fault> = {
             create table schema_migrations as select * from kept where version <> 2`,
     repair: 'drop table schema_migrations; alter table kept rename to schema_migrations',
     check: 'migrations',
-    detail: /^pending: 2 stores$/,
+    detail: /^pending: 2 store$/,
   },
 }
 

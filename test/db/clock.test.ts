@@ -115,7 +115,7 @@ describe('the business time of a store', () => {
   })
 })
 
-/** Columns whose default is machine time: by table, each with its reason in 0046_clock.sql. */
+/** Columns whose default is machine time: by table, each with its reason in 0001_ground.sql. */
 const MACHINE_TIMES = [
   // Queues of the worker, not of a store: also `segment_positions`.
   'analytics_generations.due_at',

@@ -40,7 +40,7 @@ describe('a change chooses the tests that reach it', () => {
     ],
     [
       'a file of a folder that is read',
-      ['migrations/0001_tenancy.sql'],
+      ['migrations/0001_ground.sql'],
       ['test/modules/stores.test.ts', 'test/main.test.ts'],
     ],
     ['a file whose name is made at run time', ['src/style/base.css'], ['test/style.test.ts']],
