@@ -81,8 +81,8 @@ create table variants (
   -- it changes only with the price.
   lowest_price_30_days_cents bigint      check (lowest_price_30_days_cents between 0 and 100000000000),
   primary key (tenant_ref, id),
-  foreign key (tenant_ref, product_id) references products,
   constraint variants_sku unique (tenant_ref, sku),
+  foreign key (tenant_ref, product_id) references products,
   constraint variants_content check ((content_amount is null) = (content_unit is null)),
   constraint variants_gift_card_price check (not gift_card or price_cents > 0)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05,

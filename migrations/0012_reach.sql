@@ -166,17 +166,17 @@ create table campaign_recipients (
   last_error      text        check (length(last_error) <= 500),
   sent_at         timestamptz,
   created_at      timestamptz not null default fd_now(),
-  foreign key (tenant_ref, campaign_id) references campaigns,
-  check ((state = 'queued') = (next_attempt_at is not null)),
-  check ((state = 'sent') = (sent_at is not null)),
-  check ((email is null) = (email_folded is null)),
-  check (email is not null or state <> 'queued'),
   -- A recipient is always named together with its campaign: one index for both the name and the list of a
   -- campaign.
   primary key (tenant_ref, campaign_id, id),
   -- Once in each campaign, by an index that also finds the campaigns of an address, for the privacy export
   -- and erasure.
-  constraint campaign_recipients_once unique (tenant_ref, email_folded, campaign_id)
+  constraint campaign_recipients_once unique (tenant_ref, email_folded, campaign_id),
+  foreign key (tenant_ref, campaign_id) references campaigns,
+  check ((state = 'queued') = (next_attempt_at is not null)),
+  check ((state = 'sent') = (sent_at is not null)),
+  check ((email is null) = (email_folded is null)),
+  check (email is not null or state <> 'queued')
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02,
         autovacuum_vacuum_insert_scale_factor = 0.05);
 call fd_fence('campaign_recipients', app => 'select, update',
