@@ -56,6 +56,7 @@ export const BOUNDED: Readonly<Record<string, string>> = {
   // Of the public catalog, where pages also end by bytes.
   listStorefrontProducts: '5,000 products, beyond that pages of 500 by cursors, without `offset`',
   readStorefrontCollection: '5,000 products, beyond that pages of 500 by cursors, without `offset`',
+  suggestProducts: '10 products, of the first 500 matches',
   searchProducts: '50 results; ordered by how well they match, which no cursor can name',
   readStorefrontSitemap: '50,000 products; `part` names the next ones',
 }
