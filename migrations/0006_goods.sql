@@ -1041,16 +1041,17 @@ alter function fd_search_products owner to fd_search;
 revoke all on function fd_search_products from public;
 grant execute on function fd_search_products to fd_app;
 
--- What a shopper is shown while typing: a few products, and about how many there are. It ranks the first matches alone
--- and counts no facets, so that a word of every product costs as much as any other. A search of all of it counts 100,000
--- products for five that are shown.
-
+-- What a shopper is shown while typing: a few products, and about how many there are. It ranks the first
+-- matches alone and counts no facets, so that a word of every product costs as much as any other. A search of
+-- all of it counts 100,000 products for five that are shown. The settings are those of fd_search_products.
 create function fd_search_suggestions(wanted text, shown integer, looked_at integer)
 returns table (ids uuid[], matches integer, is_corrected boolean)
-language plpgsql stable security definer set pg_trgm.similarity_threshold=0.2
-  set pg_trgm.word_similarity_threshold=0.4 set plan_cache_mode=force_generic_plan
-  set search_path=public, pg_temp as
-$$
+language plpgsql stable security definer
+set search_path = public, pg_temp
+set plan_cache_mode = force_generic_plan
+set pg_trgm.word_similarity_threshold = 0.4
+set pg_trgm.similarity_threshold = 0.2
+as $$
 declare
   store  record;
   config regconfig;
@@ -1108,9 +1109,10 @@ begin
   end loop;
   return query select hit.ids, hit.matches, tries > 1 and hit.matches > 0;
 end $$;
-alter function fd_search_suggestions(text, integer, integer) owner to fd_search;
-revoke execute on function fd_search_suggestions(text, integer, integer) from public;
-grant execute on function fd_search_suggestions(text, integer, integer) to fd_app;
+
+alter function fd_search_suggestions owner to fd_search;
+revoke all on function fd_search_suggestions from public;
+grant execute on function fd_search_suggestions to fd_app;
 
 -- Deletes words of the store that no product and no title has, among the next `count` words after one.
 -- Answers the last word that was looked at (null: there is none after it) and how many were deleted. It runs
