@@ -131,7 +131,7 @@ describe('a scan that cannot run', () => {
   })
 })
 
-test('many readers of one store wait for each other, and all of them are served', async () => {
+test('readers of one address get their feeds one after another, and those who cannot wait are told so', async () => {
   const { app, superuser } = shared.current
   await openShop(app, 'busy')
   await addManyProducts(superuser, 'busy', 50)
@@ -139,7 +139,8 @@ test('many readers of one store wait for each other, and all of them are served'
     Array.from({ length: 30 }, () => app.anyone.get(google('busy'))),
   )
   const served = answers.filter(({ status }) => status === 200)
-  assert.ok(served.length >= 10, `${served.length} of 30`)
+  // One is sent, and eight wait.
+  assert.ok(served.length >= 9, `${served.length} of 30`)
   for (const answer of served) assert.equal(parseTsv(answer.text).length, 50)
   const refusals = ['503 service_unavailable', '429 rate_limited']
   for (const { status, body, headers } of answers.filter((each) => each.status !== 200)) {

@@ -22,7 +22,7 @@ test('the days of a store are planned by one statement, those of all stores list
   const ending = new AbortController()
   const planned: string[] = []
   const counting = {
-    global: db,
+    due: db,
     tenant(ref: string) {
       if (planned.push(ref) === refs.length) ending.abort()
       return worker.tenant(ref)

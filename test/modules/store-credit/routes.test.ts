@@ -38,9 +38,10 @@ async function placeOrder(tenant: string): Promise<string> {
   const { rows } = await superuser.query(
     `insert into orders (tenant_ref, id, order_number, customer_ref, status, payment_status,
                          fulfillment_status, subtotal_cents, discount_cents, shipping_cents,
-                         tax_cents, total_cents, currency, idempotency_key, pricing, placed_at)
+                         tax_cents, total_cents, currency, idempotency_key, pricing, risk, placed_at)
      values ($1, gen_random_uuid(), 1, 'ann', 'placed', 'paid',
-             'unfulfilled', 0, 0, 0, 0, 0, 'USD', $2, '{}', now())
+             'unfulfilled', 0, 0, 0, 0, 0, 'USD', $2, '{}',
+             '{"ban": "allow", "ban_ids": [], "velocity": 0}', now())
      returning id`,
     [tenant, randomUUID()],
   )
