@@ -54,6 +54,11 @@ const CHECKS: readonly Check[] = [
     command: [node, 'scripts/retention.ts', '--check'],
   },
   {
+    name: 'map',
+    what: 'the map of modules in ARCHITECTURE.md (npm run map writes it)',
+    command: [node, 'scripts/map.ts', '--check'],
+  },
+  {
     name: 'analytics-docs',
     what: 'docs/analytics.md (npm run analytics-docs writes it)',
     command: [node, 'scripts/analytics-docs.ts', '--check'],

@@ -16,6 +16,22 @@ export async function writeOrCheck(path: string, text: string, args: readonly st
   process.exitCode = 1
 }
 
+/** Writes or compares what a command writes into a page, between two marks that name the command. */
+export async function writeOrCheckPart(
+  path: string,
+  command: string,
+  part: string,
+  args: readonly string[],
+) {
+  const begin = `<!-- written by npm run ${command} -->`
+  const end = `<!-- end of what npm run ${command} writes -->`
+  const page = await readFile(path, 'utf8')
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
+  if (from === -1 || to < from) throw new Error(`${path} has lost the marks of npm run ${command}`)
+  const text = `${page.slice(0, from)}${begin}\n\n${part}\n\n${page.slice(to)}`
+  await writeOrCheck(path, text, args)
+}
+
 /** Returns the first lines that were removed and added. */
 export function shortDiff(before: string, after: string): string {
   const [old, now] = trimCommon(before.split('\n'), after.split('\n'))

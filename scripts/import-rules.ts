@@ -1,36 +1,20 @@
 import type { IForbiddenRuleType } from 'dependency-cruiser'
+import type { Area, Face } from '../src/modules/face.ts'
 
 /**
  * The one import rule, as data: an import points to the right, never back.
  *
  *   main > app, worker > modules > http > platform > db > errors > error-codes > kernel     (folders)
- *   routes > jobs > money > service > queries > schema                        (files of one module)
+ *   module > routes > jobs > money > service > queries > schema              (files of one module)
  *
- * A module may enter another only if that stands on a lower tier, and not by its queries, jobs or routes.
- * Files of one level may import each other, without circles.
+ * A module may enter another only if its face names that one, and not by its queries, jobs, routes or face. What a face
+ * names stands before it in the list of modules. Files of one level may import each other, without circles.
  */
 
 const LAYERS = ['kernel', 'error-codes', 'errors', 'db', 'platform', 'http', 'modules']
 
-const TIERS = [
-  ['ledger', 'claims', 'entitlements'],
-  ['stores'],
-  ['identity', 'customers', 'media', 'domains', 'webhooks', 'gateway'],
-  ['credentials', 'sites', 'payments', 'gift-cards', 'store-credit', 'fraud', 'affiliates'],
-  ['catalog', 'operations', 'campaigns'],
-  ['inventory', 'marketing'],
-  ['pricing'],
-  ['orders', 'feeds'],
-  ['order-changes', 'order-links'],
-  ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
-  ['documents', 'segments'],
-  ['checkout', 'carriers', 'shopper-mail'],
-  ['renewals', 'reminders'],
-  ['views', 'analytics', 'billing', 'test-clock'],
-]
-
 /** The levels of a module's files, the lowest first; `refund-money.ts` is on the level of `money.ts`. */
-const LEVELS = ['schema', 'queries', 'service', 'money', 'jobs', 'routes']
+const LEVELS = ['schema', 'queries', 'service', 'money', 'jobs', 'routes', 'module']
 
 const any = (names: readonly string[]) => `(${names.join('|')})`
 
@@ -63,28 +47,48 @@ const levelRules: IForbiddenRuleType[] = LEVELS.map((name, index) => ({
   },
 }))
 
-const tierRules: IForbiddenRuleType[] = TIERS.map((modules, index) => ({
-  name: `modules of tier ${index + 1} enter only lower tiers`,
-  severity: 'error',
-  from: { path: `^src/modules/${any(modules)}/` },
-  to: {
-    path: '^src/modules/([^/]+)/',
-    pathNot: [
-      '^src/modules/$1/',
-      ...(index === 0 ? [] : [`^src/modules/${any(TIERS.slice(0, index).flat())}/`]),
-    ],
-  },
-}))
+const inModules = (names: readonly string[]) => `^src/modules/${any(names)}/`
 
-export const FORBIDDEN: IForbiddenRuleType[] = [
+const faceRule = ({ name, uses }: Face): IForbiddenRuleType => ({
+  name: `${name} enters the modules that its face names`,
+  severity: 'error',
+  from: { path: inModules([name]) },
+  to: { path: '^src/modules/[^/]+/', pathNot: inModules([name, ...uses]) },
+})
+
+/** The names in faces that are wrong whatever the code imports: of no module, or of one that stands later. */
+export function findWrongUses(areas: readonly Area[]): string[] {
+  const before = new Set<string>()
+  return areas
+    .flatMap(({ modules }) => modules)
+    .flatMap(({ name, uses }) => {
+      const wrong = uses.filter((used) => !before.has(used))
+      before.add(name)
+      return wrong.map((used) => `${name} uses ${used}, which does not stand before it in the list`)
+    })
+}
+
+/** The names in faces that no import needs. `entered` has the modules that each module enters. */
+export const findIdleUses = (
+  areas: readonly Area[],
+  entered: ReadonlyMap<string, ReadonlySet<string>>,
+): string[] =>
+  areas
+    .flatMap(({ modules }) => modules)
+    .flatMap(({ name, uses }) =>
+      uses
+        .filter((used) => !entered.get(name)?.has(used))
+        .map((used) => `${name} uses ${used}, which it never imports`),
+    )
+
+const FORBIDDEN: readonly IForbiddenRuleType[] = [
   ...layerRules,
   ...levelRules,
-  ...tierRules,
   {
-    name: 'a module stands on a tier',
+    name: 'what all faces share knows no module',
     severity: 'error',
-    from: { path: '^src/modules/', pathNot: `^src/modules/${any(TIERS.flat())}/` },
-    to: {},
+    from: { path: '^src/modules/[^/]+\\.ts$' },
+    to: { path: '^src/modules/[^/]+/' },
   },
   {
     name: 'only routes.ts knows HTTP',
@@ -93,11 +97,11 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
     to: { path: ['^src/http/', '^fastify$', 'node_modules/fastify/'] },
   },
   {
-    name: 'queries, jobs and routes are for their own module',
+    name: 'queries, jobs, routes and the face are for their own module',
     severity: 'error',
     from: { path: '^src/modules/([^/]+)/' },
     to: {
-      path: '^src/modules/[^/]+/[a-z-]*(queries|jobs|routes)\\.ts$',
+      path: '^src/modules/[^/]+/[a-z-]*(queries|jobs|routes|module)\\.ts$',
       pathNot: '^src/modules/$1/',
     },
   },
@@ -132,7 +136,7 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
     severity: 'error',
     from: { path: '^src/main\\.ts$' },
     to: {
-      path: '^src/((app|demo|runtime|serve|worker)\\.ts$|modules/)',
+      path: '^src/((app|demo|runtime|serve|worker)\\.ts$|compose/|modules/)',
       dynamic: false,
       dependencyTypesNot: ['type-only'],
     },
@@ -160,3 +164,18 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
     },
   },
 ]
+
+/** The rules for a tree with these modules. */
+export function importRules(areas: readonly Area[]): IForbiddenRuleType[] {
+  const faces = areas.flatMap(({ modules }) => modules)
+  return [
+    ...FORBIDDEN,
+    ...faces.map(faceRule),
+    {
+      name: 'a module stands in the list of compose/modules.ts',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/', pathNot: inModules(faces.map(({ name }) => name)) },
+      to: {},
+    },
+  ]
+}

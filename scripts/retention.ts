@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { SETTINGS } from '../src/config.ts'
 import { LIVES, type Life } from '../src/platform/retention.ts'
-import { writeOrCheck } from './compare.ts'
+import { writeOrCheckPart } from './compare.ts'
 
 /** Writes the table of lives into docs/operations.md. `--check` only compares. */
-
-const BEGIN = '<!-- written by npm run retention -->'
-const END = '<!-- end of what npm run retention writes -->'
 
 const describe = (life: Life): string => {
   if ('forGood' in life) return `kept for good | ${life.forGood}`
@@ -25,19 +21,9 @@ const lines = Object.entries(LIVES)
   .sort(([a], [b]) => (a < b ? -1 : 1))
   .map(([table, life]) => `| \`${table}\` | ${describe(life)} |`)
 
-const table = `${BEGIN}
-
-| Table | Rows are kept | Removed by, or why |
+const table = `| Table | Rows are kept | Removed by, or why |
 |---|---|---|
-${lines.join('\n')}
-
-${END}`
+${lines.join('\n')}`
 
 const path = fileURLToPath(new URL('../docs/operations.md', import.meta.url))
-const page = await readFile(path, 'utf8')
-const begin = page.indexOf(BEGIN)
-const end = page.indexOf(END)
-if (begin === -1 || end < begin)
-  throw new Error(`${path} has lost the marks around its table of lives`)
-const text = page.slice(0, begin) + table + page.slice(end + END.length)
-await writeOrCheck(path, text, process.argv.slice(2))
+await writeOrCheckPart(path, 'retention', table, process.argv.slice(2))

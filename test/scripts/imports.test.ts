@@ -19,6 +19,16 @@ async function plant(t: TestContext, files: Record<string, string[]>): Promise<s
   return root
 }
 
+/** Checks a tree whose modules are these, from the ground up, each with what its face says that it uses. */
+const check = (root: string, uses: Record<string, string[]> = { ledger: [], stores: [] }) =>
+  checkImports(root, [
+    {
+      name: 'ground',
+      is: 'what stands on nothing',
+      modules: Object.entries(uses).map(([name, used]) => ({ name, is: name, uses: used })),
+    },
+  ])
+
 const BELOW = { 'src/kernel/a.ts': [], 'src/db/a.ts': ['../kernel/a.ts'] }
 
 describe('the import rule', () => {
@@ -29,7 +39,8 @@ describe('the import rule', () => {
       'src/modules/stores/service.ts': ['./schema.ts', '../../db/a.ts'],
       'src/modules/catalog/service.ts': ['../stores/service.ts'],
     })
-    assert.deepEqual(await checkImports(root), { modules: 5, violations: [] })
+    const report = await check(root, { stores: [], catalog: ['stores'] })
+    assert.deepEqual(report, { modules: 5, violations: [] })
   })
 
   test('lets every kind of file of a module import its own level and those below', async (t) => {
@@ -44,8 +55,10 @@ describe('the import rule', () => {
       'src/modules/stores/close-money.ts': ['./open-money.ts', './steps/close.ts'],
       'src/modules/stores/open-jobs.ts': ['./open-money.ts'],
       'src/modules/stores/open-routes.ts': ['./open-jobs.ts', './open.ts'],
+      'src/modules/stores/module.ts': ['./open-routes.ts'],
     })
-    assert.deepEqual(await checkImports(root), { modules: 10, violations: [] })
+    const report = await check(root, { ledger: [], stores: ['ledger'] })
+    assert.deepEqual(report, { modules: 11, violations: [] })
   })
 
   for (const [from, to] of [
@@ -59,6 +72,7 @@ describe('the import rule', () => {
     ['open', 'routes'],
     ['open-money', 'open-jobs'],
     ['jobs', 'open-routes'],
+    ['routes', 'module'],
   ] as const) {
     test(`finds ${from}.ts that imports ${to}.ts`, async (t) => {
       const up = from.includes('/') ? '..' : '.'
@@ -66,13 +80,13 @@ describe('the import rule', () => {
         [`src/modules/stores/${to}.ts`]: [],
         [`src/modules/stores/${from}.ts`]: [`${up}/${to}.ts`],
       })
-      const { violations } = await checkImports(root)
+      const { violations } = await check(root)
       assert.equal(violations.length, 1)
       assert.match(violations[0] ?? '', / files import only their level and those below it/)
     })
   }
 
-  const planted: [string, Record<string, string[]>, RegExp][] = [
+  const planted: [string, Record<string, string[]>, RegExp, Record<string, string[]>?][] = [
     ['a layer that reaches up', { 'src/kernel/b.ts': ['../db/a.ts'] }, /kernel imports only/],
     [
       'a service that knows HTTP',
@@ -91,12 +105,27 @@ describe('the import rule', () => {
       /queries files import only/,
     ],
     [
-      'a module that enters a higher tier',
+      'a module that enters one that its face does not name',
+      {
+        'src/modules/ledger/service.ts': [],
+        'src/modules/stores/service.ts': ['../ledger/service.ts'],
+      },
+      /stores enters the modules that its face names/,
+    ],
+    [
+      'a face that names a module that stands after it',
       {
         'src/modules/catalog/service.ts': [],
         'src/modules/stores/service.ts': ['../catalog/service.ts'],
       },
-      /tier 2 enter only lower/,
+      /^stores uses catalog, which does not stand before it/,
+      { stores: ['catalog'], catalog: [] },
+    ],
+    [
+      'a face that names a module that is never imported',
+      { 'src/modules/catalog/service.ts': ['../../db/a.ts'] },
+      /^catalog uses stores, which it never imports$/,
+      { stores: [], catalog: ['stores'] },
     ],
     [
       'a back door into another module',
@@ -104,7 +133,8 @@ describe('the import rule', () => {
         'src/modules/stores/queries.ts': [],
         'src/modules/catalog/service.ts': ['../stores/queries.ts'],
       },
-      /queries, jobs and routes are for their own module/,
+      /queries, jobs, routes and the face are for their own module/,
+      { stores: [], catalog: ['stores'] },
     ],
     [
       'a verb that enters the money of another module',
@@ -113,8 +143,18 @@ describe('the import rule', () => {
         'src/modules/stores/open.ts': ['../ledger/post-money.ts'],
       },
       /never enter the money of another module/,
+      { ledger: [], stores: ['ledger'] },
     ],
-    ['a module on no tier', { 'src/modules/mystery/service.ts': ['../../db/a.ts'] }, /on a tier/],
+    [
+      'a module that is not in the list',
+      { 'src/modules/mystery/service.ts': ['../../db/a.ts'] },
+      /a module stands in the list/,
+    ],
+    [
+      'a module that is known to all faces',
+      { 'src/modules/stores/schema.ts': [], 'src/modules/face.ts': ['./stores/schema.ts'] },
+      /what all faces share knows no module/,
+    ],
     [
       'a process that loads what serves for every role',
       { 'src/runtime.ts': [], 'src/main.ts': ['./runtime.ts'] },
@@ -122,9 +162,9 @@ describe('the import rule', () => {
     ],
     ['a circle', { 'src/db/b.ts': ['./c.ts'], 'src/db/c.ts': ['./b.ts'] }, /no circles/],
   ]
-  for (const [what, files, rule] of planted) {
+  for (const [what, files, rule, uses] of planted) {
     test(`finds ${what}`, async (t) => {
-      const { violations } = await checkImports(await plant(t, { ...BELOW, ...files }))
+      const { violations } = await check(await plant(t, { ...BELOW, ...files }), uses)
       assert.ok(violations.length > 0)
       for (const violation of violations) assert.match(violation, rule)
     })

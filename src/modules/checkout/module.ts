@@ -1,0 +1,29 @@
+import type { Face } from '../face.ts'
+
+export const checkout = {
+  name: 'checkout',
+  is: 'prices a cart, takes its payment, places the order',
+  uses: [
+    'affiliates',
+    'catalog',
+    'customers',
+    'entitlements',
+    'fraud',
+    'gateway',
+    'gift-cards',
+    'inventory',
+    'ledger',
+    'marketing',
+    'operations',
+    'order-changes',
+    'orders',
+    'payments',
+    'pricing',
+    'returns',
+    'sites',
+    'store-credit',
+    'stores',
+    'subscriptions',
+    'webhooks',
+  ],
+} as const satisfies Face

@@ -1,0 +1,7 @@
+import type { Face } from '../face.ts'
+
+export const feeds = {
+  name: 'feeds',
+  is: 'product feeds for Google and OpenAI',
+  uses: ['catalog', 'claims', 'media', 'pricing', 'sites', 'stores'],
+} as const satisfies Face

@@ -1,0 +1,24 @@
+import type { Face } from '../face.ts'
+
+export const orderChanges = {
+  name: 'order-changes',
+  is: 'what becomes of a paid order: refunds, cancellations, edits, corrections, disputes',
+  uses: [
+    'affiliates',
+    'catalog',
+    'customers',
+    'fraud',
+    'gift-cards',
+    'inventory',
+    'ledger',
+    'marketing',
+    'operations',
+    'orders',
+    'payments',
+    'pricing',
+    'sites',
+    'store-credit',
+    'stores',
+    'webhooks',
+  ],
+} as const satisfies Face

@@ -1,0 +1,7 @@
+import type { Face } from '../face.ts'
+
+export const purchasing = {
+  name: 'purchasing',
+  is: 'vendors, purchase orders and their receipts',
+  uses: ['inventory', 'stores'],
+} as const satisfies Face

@@ -1,0 +1,7 @@
+import type { Face } from '../face.ts'
+
+export const renewals = {
+  name: 'renewals',
+  is: 'charges the subscriptions that are due, and tries declined ones again',
+  uses: ['checkout', 'gateway', 'operations', 'orders', 'payments', 'subscriptions'],
+} as const satisfies Face

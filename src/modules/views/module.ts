@@ -1,0 +1,33 @@
+import type { Face } from '../face.ts'
+
+export const views = {
+  name: 'views',
+  is: 'what is gathered from many modules: customers, privacy, the state and limits of a store',
+  uses: [
+    'affiliates',
+    'campaigns',
+    'carriers',
+    'catalog',
+    'claims',
+    'credentials',
+    'customers',
+    'domains',
+    'entitlements',
+    'fulfillment',
+    'gift-cards',
+    'marketing',
+    'media',
+    'orders',
+    'payments',
+    'pricing',
+    'reminders',
+    'returns',
+    'segments',
+    'shopper-mail',
+    'sites',
+    'store-credit',
+    'stores',
+    'subscriptions',
+    'webhooks',
+  ],
+} as const satisfies Face
