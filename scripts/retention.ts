@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { LIVES } from '../src/compose/lives.ts'
 import { SETTINGS } from '../src/config.ts'
-import { LIVES, type Life } from '../src/platform/retention.ts'
+import type { Life } from '../src/platform/retention.ts'
 import { writeOrCheckPart } from './compare.ts'
 
 /** Writes the table of lives into docs/operations.md. `--check` only compares. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { LIVES } from './compose/lives.ts'
 import type { Database } from './db/database.ts'
 import { HOUR_MS, MINUTE_MS } from './kernel/time.ts'
 import { approveDue } from './modules/affiliates/jobs.ts'
@@ -266,7 +267,7 @@ const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
 /** Starts the loops that make partitions ahead, and drop or delete old months and rows. */
 function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop: StartLoop) {
   const archive = config.RETENTION_ARCHIVE === 'on' ? blobs : null
-  const deps = { database: workerDatabase, periods: config, archive, logger }
+  const deps = { database: workerDatabase, lives: LIVES, periods: config, archive, logger }
   const pruneWords = createWordPruning(workerDatabase)
   return [
     loop('partitions', HOUR_MS, (signal) => makePartitions(workerDatabase, logger, signal)),

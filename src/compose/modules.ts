@@ -11,7 +11,7 @@ import { customers } from '../modules/customers/module.ts'
 import { documents } from '../modules/documents/module.ts'
 import { domains } from '../modules/domains/module.ts'
 import { entitlements } from '../modules/entitlements/module.ts'
-import type { Area } from '../modules/face.ts'
+import type { Area, Face } from '../modules/face.ts'
 import { feeds } from '../modules/feeds/module.ts'
 import { fraud } from '../modules/fraud/module.ts'
 import { fulfillment } from '../modules/fulfillment/module.ts'
@@ -108,3 +108,5 @@ export const AREAS = [
     modules: [analytics, billing, views, testClock],
   },
 ] as const satisfies readonly Area[]
+
+export const MODULES: readonly Face[] = AREAS.flatMap(({ modules }): readonly Face[] => modules)

@@ -1,3 +1,5 @@
+import type { Lives } from '../platform/retention.ts'
+
 /**
  * What a module says of itself to the rest of the house, in its `module.ts`: data that loads nothing heavy. Lower
  * layers never read faces; `compose/` hands them what they need (decision 0075).
@@ -9,6 +11,8 @@ export interface Face {
   readonly is: string
   /** The modules that it enters. The import check refuses others, and names that no import needs. */
   readonly uses: readonly string[]
+  /** Its tables, and how long the rows of each are kept. */
+  readonly tables?: Lives
 }
 
 /** A floor of the house: modules about one matter, which enter their own floor and those below it. */

@@ -5,7 +5,7 @@ import { machineTime, sql } from '../db/sql.ts'
 import { unlessBusy } from '../db/unless-busy.ts'
 import type { BlobStore } from './blobs.ts'
 import { archiveMonth } from './month-archive.ts'
-import { LIVES, MONTHS_LOOP, type RetentionPeriods, type RetentionSetting } from './retention.ts'
+import { type Life, type Lives, MONTHS_LOOP, type RetentionPeriods } from './retention.ts'
 
 /** How many months ahead are made: a worker that stands still for a month then delays nothing. */
 const MONTHS_AHEAD = 2
@@ -44,6 +44,7 @@ const makePartition = (database: Database) =>
 
 export interface MonthsDeps {
   database: Database
+  lives: Lives
   periods: RetentionPeriods
   /** The store of the archives. Null where months are dropped without an archive. */
   archive: BlobStore | null
@@ -64,7 +65,7 @@ const FIRST = ['webhook_deliveries', 'webhook_attempts', 'webhook_events']
  */
 export async function dropOldMonths(deps: MonthsDeps, signal?: AbortSignal): Promise<number> {
   let dropped = 0
-  for (const table of byTurn()) {
+  for (const table of byTurn(deps.lives)) {
     for (const { parent, month } of await listOldMonths(deps, table)) {
       if (signal?.aborted) return dropped
       const { database, archive, logger } = deps
@@ -80,22 +81,18 @@ export async function dropOldMonths(deps: MonthsDeps, signal?: AbortSignal): Pro
   return dropped
 }
 
-const byTurn = () => [
+const byTurn = (lives: Lives) => [
   ...FIRST,
-  ...Object.keys(LIVES).filter((table) => !FIRST.includes(table) && periodOf(table) !== null),
+  ...Object.keys(lives).filter((table) => !FIRST.includes(table) && goesByMonth(lives[table])),
 ]
 
-/** Returns the setting of a table whose months are dropped; null for any other table. */
-function periodOf(table: string): RetentionSetting | null {
-  const life = LIVES[table]
-  return life !== undefined && 'loop' in life && life.loop === MONTHS_LOOP
-    ? (life.setting ?? null)
-    : null
-}
+const goesByMonth = (life: Life | undefined) =>
+  life !== undefined && 'loop' in life && life.loop === MONTHS_LOOP
 
-async function listOldMonths({ database, periods }: MonthsDeps, table: string) {
-  const setting = periodOf(table)
-  const days = setting === null ? 0 : (periods[setting] ?? 0)
+async function listOldMonths({ database, lives, periods }: MonthsDeps, table: string) {
+  const life = lives[table]
+  const setting = life !== undefined && 'setting' in life ? life.setting : undefined
+  const days = setting === undefined ? 0 : (periods[setting] ?? 0)
   if (days === 0) return []
   return database.server.many(
     Month,

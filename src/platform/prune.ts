@@ -4,8 +4,8 @@ import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { writeArchive } from './archive.ts'
 import type { BlobStore } from './blobs.ts'
 import { forEachDue, forEachStore } from './for-each-store.ts'
-import type { RetentionPeriods } from './retention.ts'
-import { SLICES, type Slice } from './slices.ts'
+import type { Lives, RetentionPeriods, RetentionSetting } from './retention.ts'
+import type { Slice } from './slices.ts'
 import { listStoresIn, StoreWithWork } from './store-lists.ts'
 
 /** How many rows are deleted at once: this takes some milliseconds, and holds its locks no longer. */
@@ -17,6 +17,7 @@ const WORDS = 500
 
 export interface PruneDeps {
   database: Database
+  lives: Lives
   periods: RetentionPeriods
   /** The store of the archives. Null where rows are deleted without an archive. */
   archive: BlobStore | null
@@ -29,26 +30,40 @@ export interface PruneDeps {
 export async function pruneOldRows(deps: PruneDeps, signal?: AbortSignal): Promise<number> {
   const { database, periods } = deps
   const rows = await forEachDue(
-    SLICES.filter(({ setting }) => periodOf(periods, setting) > 0),
-    async (slice) => {
-      const period = periodOf(periods, slice.setting)
-      const stores = await listStoresWithOldRows(database, slice, period)
-      return forEachStore(stores, (tenant) => pruneStore(deps, slice, tenant), { signal })
+    listSlices(deps),
+    async (due) => {
+      const stores = await listStoresWithOldRows(database, due)
+      return forEachStore(stores, (tenant) => pruneStore(deps, due, tenant), { signal })
     },
     { signal },
   )
   return rows + (await deleteOldMails(database, periods.RETENTION_MAIL_DAYS))
 }
 
+/** A slice, and the period of its setting. */
+interface DueSlice {
+  slice: Slice
+  period: number
+}
+
+/** Lists the slices of all tables whose rows are not kept for good. */
+const listSlices = ({ lives, periods }: PruneDeps): DueSlice[] =>
+  Object.values(lives)
+    .flatMap((life) => ('slices' in life ? [life] : []))
+    .flatMap(({ slices = [], setting }) =>
+      slices.map((slice) => ({ slice, period: periodOf(periods, setting) })),
+    )
+    .filter(({ period }) => period > 0)
+
 /** The number of a setting; 0 where rows are kept for good. */
-const periodOf = (periods: RetentionPeriods, setting: Slice['setting']): number =>
-  periods[setting] ?? 0
+const periodOf = (periods: RetentionPeriods, setting: RetentionSetting | undefined): number =>
+  setting === undefined ? 0 : (periods[setting] ?? 0)
 
 /**
  * Lists the stores whose oldest row is old enough, as fd_worker. It steps from store to store by an index, however
  * many rows each has, so that it costs O(stores).
  */
-const listStoresWithOldRows = ({ due }: Database, slice: Slice, period: number) =>
+const listStoresWithOldRows = ({ due }: Database, { slice, period }: DueSlice) =>
   due.many(
     StoreWithWork,
     sql`
@@ -71,7 +86,7 @@ const listStoresWithOldRows = ({ due }: Database, slice: Slice, period: number) 
   )
 
 /** Selects the keys of the oldest rows of a store that can be deleted. */
-const oldest = (db: Db, slice: Slice, period: number) => sql`
+const oldest = (db: Db, { slice, period }: DueSlice) => sql`
   select ${slice.key}
     from (select t.* from ${slice.from} as t
            where t.tenant_ref = ${db.tenant} and ${slice.only ?? sql`true`}
@@ -83,24 +98,26 @@ const oldest = (db: Db, slice: Slice, period: number) => sql`
 const Line = Type.Object({ line: Type.String() })
 const Gone = Type.Object({ line: Type.Union([Type.String(), Type.Null()]) })
 
-const deleteSlice = (db: Db, slice: Slice, period: number, line: Sql) =>
+const deleteSlice = (db: Db, { slice, period }: DueSlice, line: Sql) =>
   db.many(
     Gone,
     sql`
     with gone as (
       delete from ${slice.from} as t
-       where t.tenant_ref = ${db.tenant} and (${slice.key}) in (${oldest(db, slice, period)})
+       where t.tenant_ref = ${db.tenant} and (${slice.key}) in (${oldest(db, { slice, period })})
       returning t.*, (${line})::text as archived_line
     ) ${slice.together ?? sql``}
     select archived_line as line from gone`,
   )
 
-async function pruneStore(deps: PruneDeps, slice: Slice, tenant: string): Promise<number> {
-  const { database, periods, archive } = deps
+async function pruneStore(
+  { database, archive }: PruneDeps,
+  { slice, period }: DueSlice,
+  tenant: string,
+): Promise<number> {
   const db = database.tenant(tenant)
-  const period = periodOf(periods, slice.setting)
   if (archive === null || slice.line === undefined) {
-    return (await deleteSlice(db, slice, period, sql`null::text`)).length
+    return (await deleteSlice(db, { slice, period }, sql`null::text`)).length
   }
   return pruneWithArchive(db, archive, { slice, period, line: slice.line })
 }
@@ -113,20 +130,20 @@ async function pruneStore(deps: PruneDeps, slice: Slice, tenant: string): Promis
 async function pruneWithArchive(
   db: TenantDb,
   blobs: BlobStore,
-  { slice, period, line }: { slice: Slice; period: number; line: Sql },
+  { slice, period, line }: DueSlice & { line: Sql },
 ): Promise<number> {
   const rows = await db.many(
     Line,
     sql`
     select (${line})::text as line
       from ${slice.from} as t
-     where t.tenant_ref = ${db.tenant} and (${slice.key}) in (${oldest(db, slice, period)})`,
+     where t.tenant_ref = ${db.tenant} and (${slice.key}) in (${oldest(db, { slice, period })})`,
   )
   if (rows.length === 0) return 0
   const lines = rows.map((row) => row.line).sort()
   const file = await writeArchive(blobs, db.tenant, lines)
   return db.transaction('retention: delete an archived slice', async (tx) => {
-    const gone = await deleteSlice(tx, slice, period, line)
+    const gone = await deleteSlice(tx, { slice, period }, line)
     const same = gone.map((row) => row.line).sort()
     if (same.length !== lines.length || same.some((each, i) => each !== lines[i])) {
       throw new Error(`rows of ${slice.table} changed while they were archived`)

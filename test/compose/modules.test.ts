@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { test } from 'node:test'
-import { AREAS } from '../../src/compose/modules.ts'
-import type { Face } from '../../src/modules/face.ts'
+import { MODULES } from '../../src/compose/modules.ts'
 
 const FOLDER = new URL('../../src/modules/', import.meta.url)
-
-const MODULES: readonly Face[] = AREAS.flatMap(({ modules }): readonly Face[] => modules)
 
 test('the list of modules names every folder of src/modules once, and nothing else', async () => {
   const entries = await readdir(FOLDER, { withFileTypes: true })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Type } from 'typebox'
+import { LIVES } from '../../src/compose/lives.ts'
 import type { Database } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import { approveDue } from '../../src/modules/affiliates/jobs.ts'
@@ -115,7 +116,8 @@ const OTHERS: readonly Upkeep[] = [
     seed: (rows) =>
       `insert into mails (tenant_ref, recipient, subject, body, next_attempt_at, created_at)
        ${rows(`'a@example.com', 's', 'b', null, at`)}`,
-    run: (worker) => pruneOldRows({ database: worker, periods: PERIODS, archive: null }),
+    run: (worker) =>
+      pruneOldRows({ database: worker, lives: LIVES, periods: PERIODS, archive: null }),
     limit: 1_000,
   },
   {

@@ -1,7 +1,18 @@
+import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const affiliates = {
   name: 'affiliates',
   is: 'who brings shoppers for a commission: codes, clicks, commissions, payouts',
   uses: ['entitlements', 'ledger', 'stores', 'webhooks'],
+  tables: {
+    affiliate_attributions: owner('orders', 'which affiliate it came from, and no shopper'),
+    affiliate_clicks: owner('affiliate_codes', 'a number, and no person'),
+    affiliate_codes: owner('affiliates'),
+    affiliate_commissions: forGood(MONEY),
+    affiliate_devices: owner('affiliates', 'hashes of at most 20 browsers, until erased'),
+    affiliate_payouts: forGood(MONEY),
+    affiliate_settings: owner('stores'),
+    affiliates: forGood('To pay what the store owes them, until erased; then amounts alone.'),
+  },
 } as const satisfies Face

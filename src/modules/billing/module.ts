@@ -1,7 +1,25 @@
+import { forGood, owner, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+
+const INVOICES =
+  'What the operator bills: kept as the law asks, with the store and no shopper in it.'
 
 export const billing = {
   name: 'billing',
   is: 'what a store pays the operator: plans, usage, invoices',
   uses: ['documents', 'entitlements', 'media', 'stores'],
+  tables: {
+    api_call_writers: until('their process has added nothing for a week', 'billing upkeep'),
+    api_calls: until('their month is closed; its usage has their sum', 'billing'),
+    billing_accounts: owner('stores', 'one row for each'),
+    billing_credit_notes: forGood(INVOICES),
+    billing_invoice_lines: owner('billing_invoices'),
+    billing_invoices: forGood(`${INVOICES} Drafts go when their month costs nothing.`),
+    billing_issuers: forGood(INVOICES),
+    billing_payments: forGood(INVOICES),
+    billing_plans: forGood('What stores have agreed to pay.'),
+    billing_reminders: owner('billing_invoices'),
+    billing_store_plans: forGood('What stores have agreed to pay.'),
+    billing_usage: forGood(INVOICES),
+  },
 } as const satisfies Face

@@ -1,7 +1,18 @@
+import { bySlice, forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { campaignRecipientsSlice } from './retention-queries.ts'
 
 export const campaigns = {
   name: 'campaigns',
   is: 'campaigns: the budget of their coupons, and their mails',
   uses: ['claims', 'sites', 'stores', 'webhooks'],
+  tables: {
+    campaign_mailings: owner('campaigns', 'one row for each'),
+    campaign_recipients: bySlice(
+      'RETENTION_SHOPPER_MAIL_DAYS',
+      'older than the period, and their campaign is over',
+      campaignRecipientsSlice,
+    ),
+    campaigns: forGood(STORE),
+  },
 } as const satisfies Face

@@ -1,7 +1,12 @@
+import { forGood, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const carriers = {
   name: 'carriers',
   is: 'shipping labels, bought and voided at carriers, and what carriers report of parcels',
   uses: ['documents', 'fulfillment', 'gateway', 'operations', 'order-changes', 'orders'],
+  tables: {
+    carrier_labels: owner('orders', 'what was spent on carriers'),
+    sim_shipments: forGood('The books of the simulated carrier, which stands in for a real one.'),
+  },
 } as const satisfies Face

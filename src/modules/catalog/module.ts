@@ -1,7 +1,20 @@
+import { bySlice, forGood, owner, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { pastPricesSlice } from './retention-queries.ts'
 
 export const catalog = {
   name: 'catalog',
   is: 'products, variants, collections and their search',
   uses: ['claims', 'entitlements', 'media', 'stores'],
+  tables: {
+    activation_requests: owner('products'),
+    collection_products: owner('collections'),
+    collections: forGood(STORE),
+    past_prices: bySlice('RETENTION_PRICE_DAYS', 'older than the period', pastPricesSlice),
+    product_images: owner('products'),
+    product_search: owner('products'),
+    products: forGood(STORE),
+    search_words: until('no product of the store has the word', 'search words'),
+    variants: owner('products'),
+  },
 } as const satisfies Face

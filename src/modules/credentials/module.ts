@@ -1,7 +1,12 @@
+import { forGood, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const credentials = {
   name: 'credentials',
   is: 'the keys of merchants, and the storefront tokens of stores',
   uses: ['identity', 'stores'],
+  tables: {
+    credentials: forGood('Access: a revoked key still names who acted in the audit log.'),
+    storefront_tokens: owner('stores', 'until it is deleted'),
+  },
 } as const satisfies Face

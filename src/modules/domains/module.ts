@@ -1,7 +1,11 @@
+import { forGood, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const domains = {
   name: 'domains',
   is: 'the hostnames of a store, their verification and certificates',
   uses: ['stores'],
+  tables: {
+    domains: forGood(STORE),
+  },
 } as const satisfies Face

@@ -1,7 +1,15 @@
+import { forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const entitlements = {
   name: 'entitlements',
   is: 'what a store may use and how much it may have: add-ons by tier, and limits',
   uses: [],
+  tables: {
+    entitlement_requests: forGood(STORE),
+    entitlement_tiers: forGood(STORE),
+    entitlements: forGood(STORE),
+    store_usage: owner('stores'),
+    usage_limits: forGood('What stores may have, as the operator set it.'),
+  },
 } as const satisfies Face

@@ -1,7 +1,11 @@
+import { owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const feeds = {
   name: 'feeds',
   is: 'product feeds for Google and OpenAI',
   uses: ['catalog', 'claims', 'media', 'pricing', 'sites', 'stores'],
+  tables: {
+    product_scans: owner('products'),
+  },
 } as const satisfies Face

@@ -1,7 +1,19 @@
+import { bySlice, forGood, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { fraudDecisionsSlice } from './retention-queries.ts'
 
 export const fraud = {
   name: 'fraud',
   is: 'bans, velocity rules and the risk of an order',
   uses: ['entitlements'],
+  tables: {
+    fraud_ban_hits: until('added to their ban', 'fraud hits'),
+    fraud_bans: forGood(STORE),
+    fraud_decisions: bySlice(
+      'RETENTION_FRAUD_DAYS',
+      'older than the period, and their order is not on hold',
+      fraudDecisionsSlice,
+    ),
+    fraud_settings: forGood(STORE),
+  },
 } as const satisfies Face

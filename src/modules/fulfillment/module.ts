@@ -1,7 +1,12 @@
+import { owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const fulfillment = {
   name: 'fulfillment',
   is: 'parcels: packed, shipped, delivered',
   uses: ['entitlements', 'inventory', 'orders', 'stores'],
+  tables: {
+    fulfillment_items: owner('fulfillments'),
+    fulfillments: owner('orders'),
+  },
 } as const satisfies Face

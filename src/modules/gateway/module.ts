@@ -1,7 +1,17 @@
+import { bySlice, forGood, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { gatewayEventsSlice } from './retention-queries.ts'
 
 export const gateway = {
   name: 'gateway',
   is: 'the events that providers send to us',
   uses: ['stores'],
+  tables: {
+    gateway_accounts: forGood(STORE),
+    gateway_events: bySlice(
+      'RETENTION_GATEWAY_EVENT_DAYS',
+      'older than the period and handled; their bodies go after 30 days (loop `gateway upkeep`)',
+      gatewayEventsSlice,
+    ),
+  },
 } as const satisfies Face

@@ -1,7 +1,13 @@
+import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const giftCards = {
   name: 'gift-cards',
   is: 'cards with a balance, issued or bought, that pay for orders',
   uses: ['entitlements', 'ledger', 'stores', 'webhooks'],
+  tables: {
+    gift_card_purchases: owner('orders'),
+    gift_card_transactions: forGood(MONEY),
+    gift_cards: forGood(MONEY),
+  },
 } as const satisfies Face

@@ -1,3 +1,4 @@
+import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const orderChanges = {
@@ -21,4 +22,10 @@ export const orderChanges = {
     'stores',
     'webhooks',
   ],
+  tables: {
+    order_line_changes: owner('orders'),
+    refund_items: forGood(MONEY),
+    refund_tenders: forGood(MONEY),
+    refunds: forGood(MONEY),
+  },
 } as const satisfies Face

@@ -1,4 +1,6 @@
+import { bySlice, forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { orderTimelineSlice } from './retention-queries.ts'
 
 export const orders = {
   name: 'orders',
@@ -15,4 +17,17 @@ export const orders = {
     'pricing',
     'webhooks',
   ],
+  tables: {
+    charges: forGood(MONEY),
+    order_counters: owner('stores'),
+    order_items: owner('orders'),
+    order_notes: owner('orders'),
+    order_timeline: bySlice(
+      'RETENTION_TIMELINE_DAYS',
+      'older than the period; 0: kept with their order',
+      orderTimelineSlice,
+    ),
+    orders: forGood(MONEY),
+    payment_requests: owner('orders'),
+  },
 } as const satisfies Face

@@ -1,7 +1,22 @@
+import { bySlice, forGood, MONEY, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { paymentDaysSlice } from './retention-queries.ts'
 
 export const payments = {
   name: 'payments',
   is: 'card money at gateways: accounts, attempts, stored cards, the comparison of books',
   uses: ['entitlements', 'stores'],
+  tables: {
+    payment_accounts: forGood(STORE),
+    payment_attempts: forGood(MONEY),
+    payment_days: bySlice(
+      'RETENTION_COMPARISON_DAYS',
+      'older than the period and compared',
+      paymentDaysSlice,
+    ),
+    payment_discrepancies: forGood(MONEY),
+    sim_charges: forGood('The books of the simulated gateway, which stands in for a real one.'),
+    sim_journal: forGood('The books of the simulated gateway, which stands in for a real one.'),
+    sim_vault: forGood('The books of the simulated gateway, which stands in for a real one.'),
+  },
 } as const satisfies Face

@@ -1,7 +1,13 @@
+import { forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const pricing = {
   name: 'pricing',
   is: 'what a cart costs: group prices, discounts, shipping, tax',
   uses: ['catalog', 'entitlements', 'marketing'],
+  tables: {
+    pricing_group_members: owner('pricing_groups'),
+    pricing_group_prices: owner('pricing_groups'),
+    pricing_groups: forGood(STORE),
+  },
 } as const satisfies Face

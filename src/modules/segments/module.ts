@@ -1,7 +1,14 @@
+import { forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const segments = {
   name: 'segments',
   is: 'groups of people by what they bought and agreed to',
   uses: ['ledger', 'subscriptions'],
+  tables: {
+    segment_people: owner('orders', 'or the subscriber; counted again when either is erased'),
+    segment_positions: owner('stores', 'one row for each'),
+    segment_purchases: owner('segment_people'),
+    segments: forGood(STORE),
+  },
 } as const satisfies Face

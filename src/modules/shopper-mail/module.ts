@@ -1,4 +1,6 @@
+import { bySlice, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { shopperMailsSlice } from './retention-queries.ts'
 
 export const shopperMail = {
   name: 'shopper-mail',
@@ -16,4 +18,12 @@ export const shopperMail = {
     'stores',
     'subscriptions',
   ],
+  tables: {
+    shopper_mail_settings: owner('stores', 'one row for each'),
+    shopper_mails: bySlice(
+      'RETENTION_SHOPPER_MAIL_DAYS',
+      'older than the period, sent or not',
+      shopperMailsSlice,
+    ),
+  },
 } as const satisfies Face

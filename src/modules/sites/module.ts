@@ -1,7 +1,16 @@
+import { bySlice } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { siteVersionsSlice } from './retention-queries.ts'
 
 export const sites = {
   name: 'sites',
   is: 'the manifest of the site of a store: drafts, versions, publishing',
   uses: ['claims', 'domains', 'entitlements', 'media', 'stores'],
+  tables: {
+    site_versions: bySlice(
+      'SITE_VERSIONS_KEPT',
+      'not among the newest of their store, neither published nor published before that, and 28 days old; unset: kept for good',
+      siteVersionsSlice,
+    ),
+  },
 } as const satisfies Face

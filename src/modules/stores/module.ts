@@ -1,7 +1,11 @@
+import { forGood, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const stores = {
   name: 'stores',
   is: 'the stores of the installation: their state, profile and settings',
   uses: [],
+  tables: {
+    stores: forGood(STORE),
+  },
 } as const satisfies Face

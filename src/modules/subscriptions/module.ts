@@ -1,3 +1,4 @@
+import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const subscriptions = {
@@ -15,4 +16,13 @@ export const subscriptions = {
     'stores',
     'webhooks',
   ],
+  tables: {
+    subscription_counters: owner('stores', 'one row for each'),
+    subscription_cycles: owner('subscriptions'),
+    subscription_declines: forGood(
+      'Says how often a card was tried, and why a subscription ended.',
+    ),
+    subscription_settings: owner('stores', 'one row for each'),
+    subscriptions: forGood(MONEY),
+  },
 } as const satisfies Face

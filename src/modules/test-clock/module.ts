@@ -1,7 +1,12 @@
+import { owner, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const testClock = {
   name: 'test-clock',
   is: 'moves the time of a sandbox store',
   uses: ['orders', 'payments', 'stores'],
+  tables: {
+    test_clock_runs: until("the store's time is moved again", 'test clocks'),
+    test_clocks: owner('stores', 'one row for each sandbox'),
+  },
 } as const satisfies Face

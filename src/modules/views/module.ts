@@ -1,3 +1,4 @@
+import { forGood, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 
 export const views = {
@@ -30,4 +31,8 @@ export const views = {
     'subscriptions',
     'webhooks',
   ],
+  tables: {
+    privacy_erasures: forGood('Proves that a person was erased; has no personal data when done.'),
+    privacy_exports: until('7 days after their request', 'privacy upkeep'),
+  },
 } as const satisfies Face

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { LIVES } from '../../../src/compose/lives.ts'
 import { makeDueExports } from '../../../src/modules/views/jobs.ts'
 import { pruneOldRows } from '../../../src/platform/prune.ts'
 import { enable, issueGiftCard, type Shop } from '../checkout/setup.ts'
@@ -122,6 +123,7 @@ describe('the privacy of mails to shoppers', () => {
     )
     const deps = {
       database: app.runtime.workerDatabase,
+      lives: LIVES,
       periods: app.runtime.config,
       archive: null,
     }

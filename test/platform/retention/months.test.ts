@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
+import { LIVES } from '../../../src/compose/lives.ts'
 import type { BlobStore } from '../../../src/platform/blobs.ts'
 import { dropOldMonths, makePartitions } from '../../../src/platform/partitions.ts'
-import { LIVES } from '../../../src/platform/retention.ts'
 import {
   addAudit,
   addEvents,
@@ -129,7 +129,7 @@ describe('old months', () => {
     const { admin, worker, count } = await open(t)
     await addAudit(admin, 'acme', 0, 1)
     const periods = { ...PERIODS, RETENTION_AUDIT_DAYS: 1, RETENTION_WEBHOOK_DAYS: 1 }
-    await dropOldMonths({ database: worker, periods, archive: null, logger: quiet })
+    await dropOldMonths({ database: worker, lives: LIVES, periods, archive: null, logger: quiet })
     const { rows } = await admin.query(
       `select fd_drop_month('audit_log', ${monthAgo(0)}) as dropped`,
     )

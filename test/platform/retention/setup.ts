@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type pg from 'pg'
+import { LIVES } from '../../../src/compose/lives.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { readArchive } from '../../../src/platform/archive.ts'
 import type { BlobStore } from '../../../src/platform/blobs.ts'
@@ -44,7 +45,7 @@ export async function open(t: TestContext): Promise<Place> {
   await admin.query(`
     insert into stores (tenant_ref, display_name) values ('acme', 'Acme'), ('globex', 'Globex')`)
   for (const table of WEBHOOK_TABLES) await openPast(admin, table)
-  const deps = { database: worker, periods: PERIODS, logger: quiet }
+  const deps = { database: worker, lives: LIVES, periods: PERIODS, logger: quiet }
   return {
     admin,
     worker,
@@ -55,7 +56,7 @@ export async function open(t: TestContext): Promise<Place> {
     prune: async (archive = null, periods = PERIODS) => {
       let rows = 0
       for (;;) {
-        const did = await pruneOldRows({ database: worker, periods, archive })
+        const did = await pruneOldRows({ database: worker, lives: LIVES, periods, archive })
         if (did === 0) return rows
         rows += did
       }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type pg from 'pg'
+import { LIVES } from '../../../src/compose/lives.ts'
 import type { BlobStore } from '../../../src/platform/blobs.ts'
 import { createWordPruning, pruneOldRows } from '../../../src/platform/prune.ts'
 import { lineOf, open, PERIODS, readAll } from './setup.ts'
@@ -52,7 +53,7 @@ describe('old rows', () => {
       insert into mails (recipient, subject, body, created_at)
       values ('a@x.example', 'x', 'x', now() - interval '40 days')`)
     await assert.rejects(
-      pruneOldRows({ database: worker, periods: PERIODS, archive: null }),
+      pruneOldRows({ database: worker, lives: LIVES, periods: PERIODS, archive: null }),
       /stuck/,
     )
     assert.equal(await count(`fraud_decisions where tenant_ref = 'acme'`), 6)
@@ -69,7 +70,7 @@ describe('old rows', () => {
     )
     const early = { ...PERIODS, RETENTION_FRAUD_DAYS: 1 }
     await assert.rejects(
-      pruneOldRows({ database: worker, periods: early, archive: null }),
+      pruneOldRows({ database: worker, lives: LIVES, periods: early, archive: null }),
       /too young to be deleted/,
     )
   })
@@ -174,7 +175,7 @@ describe('old rows', () => {
       select s, md5(s || 1)::uuid, 'placed', 'system', now() - make_interval(days => age)
         from unnest('{${STORES.join()}}'::text[]) s, unnest('{800,500,390,5}'::int[]) age`)
     const kept = { ...PERIODS, RETENTION_TIMELINE_DAYS: 0 }
-    await pruneOldRows({ database: worker, periods: kept, archive: blobs })
+    await pruneOldRows({ database: worker, lives: LIVES, periods: kept, archive: blobs })
     assert.equal(await count('order_timeline'), 8)
     const { rows } = await admin.query(`
       select 'order_timeline' as table_name, tenant_ref, to_jsonb(t)::text as line
@@ -200,7 +201,7 @@ describe('old rows', () => {
           values ('globex', md5('globex1')::uuid, 'rejected', 0, '[]', now() - interval '900 days')`)
       },
     }
-    const step = pruneOldRows({ database: worker, periods: PERIODS, archive: dying })
+    const step = pruneOldRows({ database: worker, lives: LIVES, periods: PERIODS, archive: dying })
     await assert.rejects(step, /killed/)
     assert.equal(await count(`fraud_decisions where tenant_ref = 'acme'`), 3_000)
     assert.equal(await count(`fraud_decisions where tenant_ref = 'globex'`), 3_001)
