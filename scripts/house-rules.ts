@@ -90,6 +90,13 @@ export const RULES: readonly Rule[] = [
     ],
   },
   {
+    name: 'the name of a test stands alone: a line of a failure must say what is guaranteed',
+    files: /^test\/.*\.ts$/,
+    everywhere: true,
+    forbidden: /\b(?:it|test)\(\s*[`'"](?:and|by|for|in|of|that|which|who|whose|with)\b/,
+    allowed: [[/^test\/scripts\/imports\.test\.ts$/, 'has texts that break rules']],
+  },
+  {
     name: 'a test looks at the locks and backends of its own database: others run beside it',
     files: /^test\/.*\.ts$/,
     everywhere: true,

@@ -12,7 +12,7 @@ const PRODUCTION = {
 }
 
 describe('cookies are for https alone', () => {
-  test('in production without a public address, and wherever that is https', () => {
+  test('cookies are for https alone in production without a public address, and wherever that is https', () => {
     assert.equal(readConfig(PRODUCTION).isHttps, true)
     for (const PUBLIC_URL of ['https://shops.example', 'HTTPS://shops.example/']) {
       assert.equal(readConfig({ ...PRODUCTION, PUBLIC_URL }).isHttps, true)

@@ -205,7 +205,7 @@ describe('wrong settings', () => {
     assert.ok(!output.includes(token))
   })
 
-  test('in production include missing secrets, and card numbers sent without TLS', async (t) => {
+  test('missing secrets, and card numbers sent without TLS, are wrong settings in production', async (t) => {
     const output = await refuses(t, {
       NODE_ENV: 'production',
       NMI_URL: 'HTTP://nmi.example',
@@ -277,7 +277,7 @@ describe('the database of DATABASE_URL', () => {
     assert.equal(await statusOf('/readyz'), 200)
   })
 
-  test('that refuses the login is reported in one line, without a stack', async (t) => {
+  test('a database that refuses the login is reported in one line, without a stack', async (t) => {
     const { DATABASE_URL, SECRET_KEY } = await onTestServer(t)
     const port = await freePort()
     const wrong: [Partial<URL>, RegExp][] = [

@@ -159,7 +159,7 @@ describe('the mails of a development machine', () => {
     assert.equal((await read('/dev/mail/nonsense')).status, 404)
   })
 
-  test('of a newsletter are shown as HTML and text, with the store that they are of', async () => {
+  test('the mails of a newsletter are shown as HTML and text on a development machine, with their store', async () => {
     const { tested, read } = developing.current
     await openShop(tested, 'lettering', [1_000], { brand: { name: 'Letters' } })
     const url = '/v1/tenants/lettering/newsletter'

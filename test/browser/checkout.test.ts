@@ -81,7 +81,7 @@ describe('the card fields of the gateway', () => {
     assert.ok(!nmi.calls.some(({ fields }) => fields.ccnumber))
   })
 
-  test('that cannot be loaded are told, and nothing is sent', async (t) => {
+  test('card fields that cannot be loaded are told, and nothing is sent', async (t) => {
     const options = { others: [collect.origin], expected: /Failed to load resource/ }
     const { page } = await openTab(t, browser, shop.at(CUP.tenant), {}, options)
     await page.route(collect.url, (route) => route.abort())

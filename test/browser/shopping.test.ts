@@ -46,7 +46,7 @@ describe('a shopper', () => {
     await shopFor(tab, { script: true, check })
   })
 
-  test('and another buy at the same time, each with their own cart and order', async (t) => {
+  test('two shoppers buy at the same time, each with their own cart and order', async (t) => {
     const tabs = await Promise.all([1, 2].map(() => openTab(t, browser, shop.at('demo'))))
     const options = { script: true, check: noCheck }
     await Promise.all(
@@ -108,7 +108,7 @@ describe('a shopper', () => {
     await page.getByText('$5.00 refunded').waitFor()
   })
 
-  test('who pays in two tabs at once has one order', async (t) => {
+  test('a shopper who pays in two tabs at once has one order', async (t) => {
     const tab = await openTab(t, browser, shop.at('demo'))
     const options = { script: true, check: noCheck }
     await findAndAdd(tab, options)
@@ -231,7 +231,7 @@ describe('a store', () => {
     '/nowhere',
   ]
 
-  test('that is suspended shows the same page at every address', async (t) => {
+  test('a store that is suspended shows the same page at every address', async (t) => {
     const tab = await openTab(t, browser, shop.at('demo'), {}, { expected: /status of 404/ })
     const { page } = tab
     await findAndAdd(tab, { script: true, check: noCheck })

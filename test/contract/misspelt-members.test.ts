@@ -142,7 +142,7 @@ describe('the members that a write does not know', () => {
     assert.equal(again.text, first.text)
   })
 
-  test('of a storefront are ignored without a word, as before', async (t) => {
+  test('unknown members of a storefront request are ignored without a word', async (t) => {
     const app = await openTestApp(t)
     await app.store('acme')
     await putLive(await openSuperuser(t, app.database), 'acme')

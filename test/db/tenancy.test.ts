@@ -150,7 +150,7 @@ describe('with row level security alone', () => {
   })
 })
 
-test("with row level security off, the application's own filters still isolate stores", async (t) => {
+test("the application's own filters isolate stores even with row level security off", async (t) => {
   const { app, superuser, callers, tables } = await openTwoStores(t)
   const { acme, globex } = callers
   const urls = app.app.routeTable
@@ -292,7 +292,7 @@ describe('a transaction', () => {
     await assert.rejects(async () => kept?.run(sql`select 1`), /the transaction 'thrown' is over/)
   })
 
-  test('that fails in any way writes nothing, and throws', async () => {
+  test('a transaction that fails in any way writes nothing, and throws', async () => {
     const database = place.current.open('fd_app', 1)
     const acme = database.tenant('acme')
     const caught = acme.transaction('caught', async (tx) => {

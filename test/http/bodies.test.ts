@@ -128,7 +128,7 @@ describe('a body that arrives incomplete or in another form', () => {
     isRefusal(answers[0], 'body_too_large')
   })
 
-  test('of exactly 1 MiB is read', async () => {
+  test('a body of exactly 1 MiB is read', async () => {
     const { answers } = await talk(app.url, login(`{}${' '.repeat(1_048_574)}`))
     isRefusal(answers[0], 'invalid_body')
   })

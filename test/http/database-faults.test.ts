@@ -308,7 +308,7 @@ describe('a limiter that cannot count', () => {
     assert.deepEqual([ready.status, ready.body.failing], [503, ['limiter']])
   }
 
-  test('in PostgreSQL refuses every limited route before it checks the key', async (t) => {
+  test('a limiter that cannot count in PostgreSQL refuses every limited route before it checks the key', async (t) => {
     const app = await openTestApp(t, { limiterDeadlineMs: LIMITER_MS })
     const admin = await openAdmin(t, app)
     const merchant = await app.merchant('acme')
@@ -326,7 +326,7 @@ describe('a limiter that cannot count', () => {
     await isBack(app, merchant)
   })
 
-  test('in Redis does the same', async (t) => {
+  test('a limiter that cannot count in Redis refuses every limited route before it checks the key', async (t) => {
     const program = await findRedisServer()
     if (program === null) return t.skip('there is no redis-server')
     const redis = await startRedis(t, program)

@@ -55,7 +55,7 @@ describe('answers from memory', () => {
     assert.equal(count('acme', 10_000), 250)
   })
 
-  test('that are long count as many, so that a store sends 16 megabytes a second', () => {
+  test('answers from memory that are long count as many, so that a store sends 16 megabytes a second', () => {
     const { pace, count, pass } = openPace(true)
     const MB = 1_048_576
     const send = () => {
@@ -73,20 +73,20 @@ describe('answers from memory', () => {
     assert.equal(count('globex', 10_000), 250)
   })
 
-  test('of one store take nothing from another', () => {
+  test('answers from memory of one store take nothing from another', () => {
     const { count } = openPace(true)
     count('acme', 10_000)
     assert.equal(count('globex', 10_000), 250)
   })
 
-  test('of an address that names no store are paced by themselves', () => {
+  test('answers from memory of an address that names no store are paced by themselves', () => {
     const { pace } = openPace(true)
     const count = (address: string) =>
       Array.from({ length: 1_000 }, () => pace.take(null, address)).filter(Boolean).length
     assert.deepEqual([count('/a'), count('/b')], [250, 250])
   })
 
-  test('that wait are sent when it is their turn: each caller has one after the other', (t) => {
+  test('answers from memory that wait are sent when it is their turn: each caller has one after the other', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, count, pass } = openPace(true)
     count('acme', 250)
@@ -112,7 +112,7 @@ describe('answers from memory', () => {
     )
   })
 
-  test('that wait are refused in time, also while the store may send nothing', (t) => {
+  test('answers from memory that wait are refused in time, also while the store may send nothing', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, count, pass } = openPace(true)
     count('acme', 250)

@@ -55,18 +55,18 @@ describe('a request line', () => {
     })
   }
 
-  test('with the longest reference that a customer may have finds its route', async () => {
+  test('a request line with the longest reference that a customer may have finds its route', async () => {
     const path = `/v1/merchant/customers/${encodeURIComponent('😀'.repeat(200))}`
     const { answers } = await talk(app.url, requestText(`GET ${path}`))
     isRefusal(answers[0], 'unauthorized')
   })
 
-  test('with a long query finds its route', async () => {
+  test('a request line with a long query finds its route', async () => {
     const { answers } = await talk(app.url, requestText(`GET /healthz?x=${'a'.repeat(7_000)}`))
     assert.equal(answers[0]?.status, 200)
   })
 
-  test('in the form that proxies use is understood', async () => {
+  test('a request line in the form that proxies use is understood', async () => {
     const { answers } = await talk(app.url, requestText('GET http://example.com/healthz'))
     assert.equal(answers[0]?.status, 200)
   })
@@ -114,7 +114,7 @@ describe('headers', () => {
     isRefusal(answers[0], 'invalid_request')
   })
 
-  test('with two hosts are 400', async () => {
+  test('a request with two hosts is 400', async () => {
     const twice = requestText('GET /healthz', { host: ['localhost', ECHO] })
     isRefusal((await talk(app.url, twice)).answers[0], 'invalid_request')
   })
@@ -125,7 +125,7 @@ describe('headers', () => {
     'X-Storefront-Token',
     'idempotency-key',
   ]) {
-    test(`with ${name} twice are 400, whichever of them is right`, async () => {
+    test(`a request with ${name} twice is 400, whichever of them is right`, async () => {
       const right = name === 'Authorization' ? `Bearer ${merchantKey}` : ECHO
       for (const values of [
         [right, 'wrong'],
@@ -138,7 +138,7 @@ describe('headers', () => {
     })
   }
 
-  test('of HTTP/1.0 need no host', async () => {
+  test('a request of HTTP/1.0 needs no host', async () => {
     const { answers, isClosed } = await talk(app.url, 'GET /healthz HTTP/1.0\r\n\r\n')
     assert.equal(answers[0]?.status, 200)
     assert.ok(isClosed)
@@ -149,13 +149,13 @@ describe('headers', () => {
     isRefusal(answers[0], 'headers_too_large')
   })
 
-  test('that expect 100-continue get it, and then the answer', async () => {
+  test('a request that expects 100-continue gets it, and then the answer', async () => {
     const { answers } = await talk(app.url, login('{}', { expect: '100-continue' }))
     assert.equal(answers[0]?.status, 100)
     isRefusal(answers[1], 'invalid_body')
   })
 
-  test('that expect anything else are 417', async () => {
+  test('a request that expects anything but 100-continue is 417', async () => {
     const { answers, isClosed } = await talk(app.url, login('{}', { expect: ECHO }))
     isRefusal(answers[0], 'expectation_failed')
     assert.ok(isClosed)

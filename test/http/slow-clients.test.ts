@@ -99,7 +99,7 @@ describe('a slow client is disconnected', { concurrency: true }, () => {
     })
   }
 
-  test('that does not read its response', async (t) => {
+  test('disconnects a client that does not read its response', async (t) => {
     const { app, url } = await openServer(t)
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.on('error', () => {})
@@ -114,7 +114,7 @@ describe('a slow client is disconnected', { concurrency: true }, () => {
     await until('the connection is gone', async () => (await count()) === 0, limit)
   })
 
-  test('that is idle between two requests, without a response', async (t) => {
+  test('disconnects a client that is idle between two requests, without a response', async (t) => {
     const { url } = await openServer(t)
     const idle = sendSlowly(t, url, requestText('GET /ping', { connection: 'keep-alive' }), '')
     const ms = await idle.closed

@@ -93,7 +93,7 @@ describe('every page', { concurrency: 2 }, () => {
 })
 
 describe('a page', () => {
-  test('of a missing address, a closed store or an outage is accessible', async (t) => {
+  test('a page of a missing address, a closed store or an outage is accessible', async (t) => {
     const expect404 = { expected: /status of (404|503)/ }
     for (const [tenant, path] of [
       ['demo', '/nowhere'],
@@ -125,7 +125,7 @@ describe('a page', () => {
     assert.equal(await tab.page.locator('[name="email"]').inputValue(), DETAILS.email)
   })
 
-  test('of a preview is accessible, and its image can be enlarged', async (t) => {
+  test('a page of a preview is accessible, and its image can be enlarged', async (t) => {
     const { body } = await merchant.get('/v1/my/site')
     const { token } = (
       await merchant.post('/v1/my/site/preview-token', { version: body.active.version })

@@ -65,7 +65,7 @@ const BRANDED = {
 }
 
 describe('mails to shoppers in a browser', () => {
-  test('of every kind can be read at 320 and 600 pixels, light and dark, and show their store', async () => {
+  test('mails of every kind can be read at 320 and 600 pixels, light and dark, and show their store', async () => {
     const merchant = await shop.merchant('demo')
     const { body: site } = await merchant.get('/v1/my/site')
     const { logoRef } = site.active.manifest.brand

@@ -68,7 +68,7 @@ describe('the first view on a phone', () => {
     ['home page', '/'],
     ['page of a product', '/products/harbour-mug'],
   ] as const) {
-    test(`of the ${name} is light, and painted within a second`, async (t) => {
+    test(`the first view of the ${name} is light, and painted within a second`, async (t) => {
       // The first visit of all makes the smaller images.
       await visit(t, path)
       const visits: Visit[] = []
@@ -88,7 +88,7 @@ describe('the first view on a phone', () => {
     ['objects', 'cup-01'],
     ['ember', 'midnight-bar'],
   ] as const) {
-    test(`of ${tenant} is as light, on both pages`, async (t) => {
+    test(`the first view of ${tenant} is as light, on both pages`, async (t) => {
       for (const path of ['/', `/products/${slug}`]) {
         await visit(t, path, tenant)
         const { bytes } = await visit(t, path, tenant)

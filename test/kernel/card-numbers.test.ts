@@ -23,7 +23,7 @@ const grouped = (digits: string, separator: string) =>
 
 describe('a card number is found', () => {
   for (const [network, number] of Object.entries(CARDS)) {
-    test(`of ${network}, in every form that people write`, () => {
+    test(`a card number of ${network} is found in every form that people write`, () => {
       const forms = [
         number,
         grouped(number, ' '),
@@ -44,7 +44,7 @@ describe('a card number is found', () => {
     })
   }
 
-  test('of 13 digits, where it is written in groups', () => {
+  test('a card number of 13 digits is found where it is written in groups', () => {
     assert.ok(hasCardNumber('4222 2222 2222 2'))
   })
 })

@@ -36,7 +36,7 @@ describe('a hostname has one spelling', () => {
     })
   }
 
-  test('that stays the same when it is converted again', () => {
+  test('the spelling of a hostname stays the same when it is converted again', () => {
     const part = fc.oneof(
       fc.string({ unit: anyCharacter, maxLength: 12 }),
       fc.stringMatching(/^[A-Za-z0-9-]{1,12}$/),

@@ -16,7 +16,7 @@ describe('a sum', () => {
     for (const amounts of beyond) assert.throws(() => sum(amounts), RangeError, `${amounts}`)
   })
 
-  test('of larger numbers is a number of cents only where it can be one', () => {
+  test('a sum of larger numbers is a number of cents only where it can be one', () => {
     assert.equal(exactCents(BigInt(max)), max)
     assert.equal(exactCents(-BigInt(max)), -max)
     assert.throws(() => exactCents(BigInt(max) + 1n), RangeError)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { readOneOf, readText, readTimestamp } from '../../src/kernel/query.ts'
 
 describe('a query parameter', () => {
-  test('that is a time is read in UTC wherever the process runs', (t) => {
+  test('a query parameter that is a time is read in UTC wherever the process runs', (t) => {
     const zone = process.env.TZ
     t.after(() => {
       if (zone === undefined) delete process.env.TZ
@@ -37,7 +37,7 @@ describe('a query parameter', () => {
       assert.equal(readTimestamp({ at: sent }, 'at'), read, `${sent}`)
   })
 
-  test('that is blank, or not a text, is absent', () => {
+  test('a query parameter that is blank, or not a text, is absent', () => {
     for (const raw of [undefined, '', '  ', 5, null, {}, [], [['x']]]) {
       assert.equal(readText({ q: raw }, 'q'), undefined)
     }
@@ -45,7 +45,7 @@ describe('a query parameter', () => {
     assert.equal(readText({ q: ['a', 'b'] }, 'q'), 'a')
   })
 
-  test('with fixed choices is one of them, or absent', () => {
+  test('a query parameter with fixed choices is one of them, or absent', () => {
     const all = ['draft', 'live'] as const
     assert.equal(readOneOf({ status: 'live' }, 'status', all), 'live')
     assert.equal(readOneOf({ status: 'LIVE' }, 'status', all), undefined)

@@ -109,7 +109,7 @@ for (const [name, open] of stores) {
       }
     })
 
-    test('that are missing are null, and deleting one is no error', async (t) => {
+    test(`blobs on ${name} that are missing are null, and deleting one is no error`, async (t) => {
       const { store, list } = await open(t)
       const body = Buffer.from('once')
       const key = keyOf(body)
@@ -177,7 +177,7 @@ for (const [name, open] of stores) {
       assert.deepEqual(await list(), [])
     })
 
-    test('of 50 MB are streamed in a few MB of memory', async (t) => {
+    test(`blobs on ${name} of 50 MB are streamed in a few MB of memory`, async (t) => {
       const { store } = await open(t)
       const chunk = randomBytes(65_536)
       const count = 800

@@ -52,7 +52,7 @@ describe('hits at the same time', () => {
     assert.deepEqual(await Promise.all(answers), [5, 12, 23])
   })
 
-  test('that fail refuse their own callers, and the next are counted', async () => {
+  test('hits at the same time that fail refuse their own callers, and the next are counted', async () => {
     const { count, calls } = openCounters()
     const first = count({ buckets: ['a'], weight: 1, windowSeconds: 60 })
     const second = count({ buckets: ['a'], weight: 1, windowSeconds: 60 })
@@ -62,7 +62,7 @@ describe('hits at the same time', () => {
     assert.equal(await second, 1)
   })
 
-  test('that wait too long are refused alone, and no later one with them', async () => {
+  test('hits at the same time that wait too long are refused alone, and no later one with them', async () => {
     const { count, calls } = openCounters(300)
     const hit = (bucket: string) => count({ buckets: [bucket], weight: 1, windowSeconds: 60 })
     const slow = assert.rejects(hit('a'), /in time/)

@@ -28,7 +28,7 @@ describe('an Idempotency-Key', () => {
     }
   })
 
-  test('of a renewal can be looked up, not sent', () => {
+  test('an Idempotency-Key of a renewal can be looked up, not sent', () => {
     assert.equal(codeOf('sub:1'), 'idempotency_key_invalid')
     assert.equal(readKey('sub:1', { allowReserved: true }), 'sub:1')
   })
@@ -67,7 +67,7 @@ describe('the fingerprint of a request', () => {
     assert.equal(new Set([...others, of(BODY)]).size, others.length + 1)
   })
 
-  test('of no body is that of null, and 32 bytes long', () => {
+  test('the fingerprint of a request without a body is that of null, and 32 bytes long', () => {
     assert.equal(of(undefined), of(null))
     assert.equal(fingerprint(SECRET, null).length, 32)
   })

@@ -98,7 +98,7 @@ describe('the work of a key', () => {
     assert.equal((await waiting).status, 201)
   })
 
-  test('that loses its lease ends with the answer of the process that took over', async () => {
+  test('the work of a key that loses its lease ends with the answer of the process that took over', async () => {
     const db = await open()
     const reply = await run(db, request('k'), async (held) => {
       await expire(db)

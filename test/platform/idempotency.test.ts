@@ -83,7 +83,7 @@ describe('a claim', () => {
     await assert.rejects(claim(db, changed), reused)
   })
 
-  test('of another store or operation with the same key is independent', async () => {
+  test('a claim of another store or operation with the same key is independent', async () => {
     const { db, other } = await open()
     await finish(db, await win(db, request('k')), 201, '{"mine":1}')
     const held = await win(other, request('k', { other: 'body' }))
@@ -261,7 +261,7 @@ describe('releasing a key', () => {
 })
 
 describe('a refusal', () => {
-  test('of the work is its final answer, in the error body of the contract', async () => {
+  test('a refusal of the work is its final answer, in the error body of the contract', async () => {
     const { db } = await open()
     const held = await win(db, { ...request('k'), correlationId: 'c-1' })
     const error = new ApiError('tenant_exists', { body: { current: 'x' } })
@@ -274,7 +274,7 @@ describe('a refusal', () => {
     assert.deepEqual(await claim(db, request('k')), kept)
   })
 
-  test('of the request, or for a passing state, is never stored', async () => {
+  test('a refusal of the request, or for a passing state, is never stored', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     const passing = [

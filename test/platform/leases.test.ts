@@ -110,14 +110,14 @@ describe('a claim', () => {
 })
 
 describe('a lease', () => {
-  test('that is released leaves the row due at once and counts no attempt', async () => {
+  test('a lease that is released leaves the row due at once and counts no attempt', async () => {
     const [db] = await open()
     await add(db, 1)
     await queue.release(db, await claimOne(db))
     assert.equal((await claimOne(db)).done_count, 0)
   })
 
-  test('that was lost can write no result', async () => {
+  test('a lease that was lost can write no result', async () => {
     const [db] = await open()
     await add(db, 1)
     const old = await claimOne(db)
@@ -150,7 +150,7 @@ describe('a lease', () => {
     await until('the row comes back', async () => (await queue.claim(db, 1)).length === 1)
   })
 
-  test('that is lost aborts the work under it', async () => {
+  test('a lease that is lost aborts the work under it', async () => {
     const [db] = await open()
     await add(db, 1)
     const held = await claimOne(db, 0.3)
@@ -168,7 +168,7 @@ describe('a lease', () => {
     await assert.rejects(lost, LeaseLostError)
   })
 
-  test('of a killed process expires, and its rows have counted no attempt', async (t) => {
+  test('a lease of a killed process expires, and its rows have counted no attempt', async (t) => {
     const [db] = await open()
     await add(db, 3)
     const script = fileURLToPath(new URL('../harness/chore-holder.ts', import.meta.url))

@@ -118,7 +118,7 @@ describe('a write', () => {
     assert.equal(cache.stats().entries, 1, 'nor does it take up room')
   })
 
-  test('in another process prevents a load that began before it from being cached', async (t) => {
+  test('a write in another process prevents a load that began before it from being cached', async (t) => {
     const { here, there } = await openTwo(t, { on: shared.current })
     const barrier = Promise.withResolvers<void>()
     const early = there.cache.read('acme', 'site', async () => {
@@ -133,7 +133,7 @@ describe('a write', () => {
     assert.equal(await there.read(), 1)
   })
 
-  test('that is rolled back notifies no process', async (t) => {
+  test('a write that is rolled back notifies no process', async (t) => {
     const { here, there } = await openTwo(t, { on: shared.current })
     await there.read()
     const undone = here.database.tenant('acme').transaction('undone', async (tx) => {

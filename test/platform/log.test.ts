@@ -200,7 +200,7 @@ test('a request is logged by its pattern, without its path, query, headers and b
   assert.match(text(), /"route":"none","path":"\/nothing\/here"/, 'an unknown path has no pattern')
 })
 
-test('of a flood of unknown paths twenty a second are logged, and the next line counts the others', async (t) => {
+test('a flood of unknown paths is logged twenty times a second, and the next line counts the others', async (t) => {
   const { logger, lines } = openLog()
   const app = await openTestApp(t, { logger })
   const unknown = () =>
@@ -238,7 +238,7 @@ describe('a log line', () => {
     assert.match(lines[0] ?? '', /x… \(2000000 characters\)/)
   })
 
-  test('of a warning is written once for a store and time, then with its number', async () => {
+  test('a log line of a warning is written once for a store and time, then with its number', async () => {
     const lines: { tenant?: string; msg: string; n: number; repeated?: number }[] = []
     const write = (line: string) => void lines.push(JSON.parse(line))
     const logger = createLogger('trace', { write }, new RepeatedWarnings(100))

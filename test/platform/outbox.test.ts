@@ -118,7 +118,7 @@ describe('an event', () => {
     assert.deepEqual(seen.toSorted(), [acme, bolt].toSorted())
   })
 
-  test('of a type that a worker does not know yet waits for a worker that does', async () => {
+  test('an event of a type that a worker does not know yet waits for a worker that does', async () => {
     await emit(acme, 'of.the.next.version')
     await deliverDue(worker, {}, { slots: 10 })
     const [waiting] = await listRows()
@@ -206,7 +206,7 @@ describe('a handler that fails', () => {
     assert.equal(events.length, 2)
   })
 
-  test('of one store with many events does not delay another store', async () => {
+  test('a handler that fails for one store with many events does not delay another store', async () => {
     await app.tenant(acme).transaction('many', async (tx) => {
       for (let i = 0; i < 200; i++) await publish(tx, topicOf('bad'), { i })
     })
@@ -218,7 +218,7 @@ describe('a handler that fails', () => {
 })
 
 describe('a worker', () => {
-  test('that is told to stop starts nothing, and releases its leases', async () => {
+  test('a worker that is told to stop starts nothing, and releases its leases', async () => {
     await emit(acme, 'a')
     const { events, handler } = listener()
     await deliverDue(worker, { a: handler }, { slots: 10, signal: AbortSignal.abort() })
@@ -227,7 +227,7 @@ describe('a worker', () => {
     assert.equal(await deliverDue(worker, { a: handler }, { slots: 10 }), 1)
   })
 
-  test('that lost its lease leaves the result to the worker that has it', async () => {
+  test('a worker that lost its lease leaves the result to the worker that has it', async () => {
     await emit(acme, 'a')
     const { events, handler } = listener()
     const losing: Handler = async () => {

@@ -202,6 +202,11 @@ describe('the house rules', () => {
       'test/modules/orders/place.test.ts',
       "`select from pg_stat_activity where wait_event_type = 'Lock'`",
     ],
+    [
+      'a name that begins in the middle',
+      'test/app.test.ts',
+      "  test('of another store is refused'",
+    ],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
   ]
   for (const [what, path, text] of breaches) {

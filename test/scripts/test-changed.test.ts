@@ -52,7 +52,7 @@ describe('a change chooses the tests that reach it', () => {
     ['the runner of the tests', ['scripts/test-groups.ts'], TESTS],
   ]
   for (const [what, changed, expected] of cases) {
-    test(`by ${what}`, () => {
+    test(`a change chooses the tests that reach it by ${what}`, () => {
       assert.deepEqual(affectedBy(...changed), expected)
     })
   }

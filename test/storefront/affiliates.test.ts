@@ -42,7 +42,7 @@ describe('a link with ?ref=', () => {
     assert.equal(affiliate.referral_codes[0].clicks, 1)
   })
 
-  test('of the last affiliate counts, and one that does not count changes nothing', async () => {
+  test('the link of the last affiliate counts, and one that does not count changes nothing', async () => {
     const [first, second] = [await makeAffiliate({ merchant }), await makeAffiliate({ merchant })]
     const buyer = await withCart(shop, 'cedar-candle')
     for (const code of [first.code, second.code]) await buyer.get(`/?ref=${code}`)
@@ -56,7 +56,7 @@ describe('a link with ?ref=', () => {
     assert.equal(commission.affiliate_id, second.id)
   })
 
-  test('that was changed in the browser counts for no affiliate', async () => {
+  test('a link that was changed in the browser counts for no affiliate', async () => {
     const { code } = await makeAffiliate({ merchant })
     const buyer = await withCart(shop, 'cedar-candle')
     await buyer.get(`/?ref=${code}`)

@@ -168,7 +168,7 @@ describe('an address', () => {
     }
   })
 
-  test('of Germany has its postcode before the city, and neither asks for a region nor sends one', async () => {
+  test('an address of Germany has its postcode before the city, and neither asks for a region nor sends one', async () => {
     const { text, errors } = await errorsOf({ country: 'DE', postal_code: '10115', state: 'CA' })
     assert.deepEqual(Object.keys(errors), ['number'])
     assert.match(text, /data-part="postal_code"[\s\S]+data-part="city"/)

@@ -81,7 +81,7 @@ describe('"Buy now"', () => {
     }
   })
 
-  test('in two tabs buys two products, and neither touches the other', async () => {
+  test('"Buy now" in two tabs buys two products, and neither touches the other', async () => {
     const shopper = openShopper(shop.url, 'demo.localhost')
     const [teapot, candle] = [await buyNow('fern-teapot'), await buyNow('cedar-candle')]
     const first = await shopper.get(teapot.page)
@@ -92,7 +92,7 @@ describe('"Buy now"', () => {
     assert.match(await orderOf(shopper, two), /Cedar/)
   })
 
-  test('that is declined can be paid with another card, also from the page before', async () => {
+  test('"Buy now" that is declined can be paid with another card, also from the page before', async () => {
     const shopper = openShopper(shop.url, 'demo.localhost')
     const { page, fields } = await buyNow('cedar-candle')
     const key = (await shopper.get(page)).field('key')
@@ -114,7 +114,7 @@ describe('"Buy now"', () => {
     assert.match((await shopper.get('/cart')).text, /Your cart is empty/)
   })
 
-  test('of nothing that is sold leads to the products, and of too much to the product', async () => {
+  test('"Buy now" of nothing that is sold leads to the products, and of too much to the product', async () => {
     const shopper = openShopper(shop.url, 'demo.localhost')
     for (const query of ['', '?variant=x', '?variant=00000000-0000-4000-8000-000000000000']) {
       assert.equal((await shopper.get(NOW + query)).headers.location, '/products', query)

@@ -46,7 +46,7 @@ function refOf(shopper: Shopper): string {
 const dueOf = (seen: Seen) => Number(seen.field('due'))
 
 describe('a gift card', () => {
-  test('with a higher balance than the total pays for the order without a card', async () => {
+  test('a gift card with a higher balance than the total pays for the order without a card', async () => {
     const shopper = await withCart('cedar-candle')
     const gift = await giftCard(50_000)
     const shown = await shopper.post('/checkout/update', { ...DETAILS, gift })
@@ -58,7 +58,7 @@ describe('a gift card', () => {
     assert.match(placed.text, /Thank you for your order![\s\S]+Gift card ending in/)
   })
 
-  test('with a lower balance than the total leaves the rest to a card', async () => {
+  test('a gift card with a lower balance than the total leaves the rest to a card', async () => {
     const shopper = await withCart('cedar-candle')
     const gift = await giftCard(500)
     const whole = dueOf(await shopper.get('/checkout'))
@@ -78,7 +78,7 @@ describe('a gift card', () => {
     )
   })
 
-  test('that is unknown is explained, and buys nothing', async () => {
+  test('a gift card that is unknown is explained, and buys nothing', async () => {
     const shopper = await withCart('cedar-candle')
     const gift = 'AAAA-BBBB-CCCC-DDDD'
     const shown = await shopper.post('/checkout/update', { ...DETAILS, gift })
@@ -217,7 +217,7 @@ describe('a subscription', () => {
     assert.match(placed.text, /Thank you for your order!/)
   })
 
-  test('that the store no longer offers is explained, and not selected again', async () => {
+  test('a subscription that the store no longer offers is explained, and not selected again', async () => {
     const shopper = await withCart('house-coffee')
     const shown = await shopper.post('/checkout/update', { ...DETAILS, subscribe: '1' })
     const feature_key = 'subscriptions'

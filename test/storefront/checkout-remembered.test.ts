@@ -101,7 +101,7 @@ describe('the address of a shopper', () => {
     assert.equal((await stranger.get('/checkout')).field('email'), '')
   })
 
-  test('that is too long for a cookie is not remembered, and the order is placed', async () => {
+  test('the address of a shopper that is too long for a cookie is not remembered, and the order is placed', async () => {
     const names = ['name', 'line1', 'line2', 'city', 'state', 'postal_code']
     const long = Object.fromEntries(names.map((name) => [name, '語'.repeat(200)]))
     const { shopper } = await buy({ ...long, remember: '1', country: 'KE' })

@@ -194,7 +194,7 @@ describe('a browser at such a store', () => {
     assert.equal((await newestOrder()).payment_status, 'paid')
   })
 
-  test('that pays in the moment in which the address is complete sees the total before it pays', async (t) => {
+  test('a browser that pays in the moment in which the address is complete sees the total before it pays', async (t) => {
     const merchant = await shop.merchant('demo')
     const { page } = await openCheckout(t)
     const before = await countOrders(merchant)

@@ -34,7 +34,7 @@ describe('a cart', () => {
     assert.match((await shopper.get('/cart')).text, /Your cart is empty/)
   })
 
-  test('of one store is empty in another', async () => {
+  test('a cart of one store is empty in another', async () => {
     await (await shop.merchant('other')).put('/v1/my/store/manifest', { manifest: {} })
     await shop.operator.put('/v1/stores/other/status', { status: 'live' })
     const shopper = await withCart('cedar-candle')
@@ -75,7 +75,7 @@ describe('a cart', () => {
     assert.equal((await shopper.get('/checkout')).headers.location, '/cart')
   })
 
-  test('with two currencies has no price, says so, and lets the shopper remove one of them', async () => {
+  test('a cart with two currencies has no price, says so, and lets the shopper remove one of them', async () => {
     const made = await merchant.post('/v1/merchant/catalog/products', { slug: 'yen', name: 'Yen' })
     const path = `/v1/merchant/catalog/products/${made.body.product.id}`
     const { body } = await merchant.post(`${path}/variants`, {
@@ -112,7 +112,7 @@ describe('a cart', () => {
 })
 
 describe('a checkout', () => {
-  test('that is sent three times at once places one order', async () => {
+  test('a checkout that is sent three times at once places one order', async () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
     const before = await countOrders()
@@ -127,7 +127,7 @@ describe('a checkout', () => {
     assert.equal(await countOrders(), before + 1)
   })
 
-  test('with other details from another tab finds the order that was placed', async () => {
+  test('a checkout with other details from another tab finds the order that was placed', async () => {
     const shopper = await withCart('cedar-candle')
     const first = (await shopper.get('/checkout')).field('key')
     const second = (await shopper.get('/checkout')).field('key')
@@ -140,7 +140,7 @@ describe('a checkout', () => {
     assert.equal(`${headers.location}?new=1`, placed.headers.location)
   })
 
-  test('with other details from another tab waits for the order that is being placed', async (t) => {
+  test('a checkout with other details from another tab waits for the order that is being placed', async (t) => {
     const shopper = await withCart('cedar-candle')
     const tabs = [await shopper.get('/checkout'), await shopper.get('/checkout')]
     const database = await shop.database.openAdmin()
@@ -162,7 +162,7 @@ describe('a checkout', () => {
     assert.notEqual(orders[0], undefined)
   })
 
-  test('whose price has changed shows the new one before it takes a payment', async () => {
+  test('a checkout whose price has changed shows the new one before it takes a payment', async () => {
     const shopper = await withCart('garden-tea')
     const key = (await shopper.get('/checkout')).field('key')
     const { id, product_id } = await variantOf('garden-tea')
@@ -236,7 +236,7 @@ describe('a checkout', () => {
     )
   })
 
-  test('whose payment is not confirmed shows the order, also where it is sent again', async () => {
+  test('a checkout whose payment is not confirmed shows the order, also where it is sent again', async () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
     const form = { ...DETAILS, ...card('4000 0000 0000 5134'), key }
@@ -246,7 +246,7 @@ describe('a checkout', () => {
     assert.match(again.text, /Please do not pay again/)
   })
 
-  test('that meets an outage keeps what was entered, except the card', async (t) => {
+  test('a checkout that meets an outage keeps what was entered, except the card', async (t) => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
     const database = await shop.database.openAdmin()

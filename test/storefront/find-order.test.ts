@@ -35,7 +35,7 @@ const linkIn = (body: string) =>
   /http:\/\/demo\.localhost:\d+(\/orders\/link\/[\w-]+)/.exec(body)?.[1]
 
 describe('an order is found again', () => {
-  test('by its number and e-mail address, with a mailed link that any browser can open', async () => {
+  test('an order is found again by its number and e-mail address, with a mailed link that any browser can open', async () => {
     const browser = openBrowser()
     assert.equal((await browser.get(path)).status, 404)
     const asked = await find(browser, number, 'ADA@example.com')
@@ -69,7 +69,7 @@ describe('an order is found again', () => {
       assert.equal((await browser.get(bad)).status, 404, bad)
   })
 
-  test('and a form that cannot be right says what to correct', async () => {
+  test('a form that cannot find an order says what to correct', async () => {
     const browser = openBrowser()
     assert.match((await find(browser, 'mine', 'ada@example.com')).text, /check the order number/)
     const typed = await find(browser, number, 'no address')

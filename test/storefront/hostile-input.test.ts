@@ -162,7 +162,7 @@ describe('a hostile manifest', () => {
     assert.doesNotMatch(text, /(?:href|src)="[^"]*(?:script:|data:|evil\.example)/i)
   })
 
-  test('with an invalid language or time zone still makes a page', async () => {
+  test('a hostile manifest with an invalid language or time zone still makes a page', async () => {
     for (const store of [
       { language: 'x'.repeat(5_000), timeZone: 'Mars/Phobos' },
       { language: 'de-u-nu-thai-ca-buddhist', timeZone: 'UTC' },
@@ -194,7 +194,7 @@ describe('a shopper', () => {
     }
   })
 
-  test('with forged cookies has an empty cart and no orders', async () => {
+  test('a shopper with forged cookies has an empty cart and no orders', async () => {
     const shopper = await setup.withCart(shop, 'cedar-candle', 2)
     const good = shopper.cookies.get('fd_cart') ?? ''
     const [payload = '', mac = ''] = good.split('.')
@@ -265,7 +265,7 @@ describe('a shopper', () => {
     }
   })
 
-  test('of a preview does not leak its token to other pages or hosts', async () => {
+  test('a shopper of a preview does not leak its token to other pages or hosts', async () => {
     const merchant = await shop.merchant('demo')
     const { body } = await merchant.put('/v1/my/site/draft', { manifest: { brand: { name: 'D' } } })
     const wanted = { version: body.version }

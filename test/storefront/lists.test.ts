@@ -84,7 +84,7 @@ describe('a collection', () => {
     assert.match(text, /name="price" value="\d+-\d*"><span>\d+,\d\d\s€/)
   })
 
-  test('with one product has no form, and an unknown one is not found', async () => {
+  test('a collection with one product has no form, and an unknown one is not found', async () => {
     const merchant = await shop.merchant('demo')
     const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=1')).body
     await createCollection(merchant, 'one', [products[0].id])
@@ -130,7 +130,7 @@ describe('a search in a German store', () => {
     }
   })
 
-  test('that finds nothing offers its words one by one, the collections and what is new', async () => {
+  test('a search that finds nothing offers its words one by one, the collections and what is new', async () => {
     const { status, text } = await search('kerze <b>xylophon')
     assert.equal(status, 200)
     assert.match(text, /href="\/search\?q=kerze">kerze</)

@@ -111,7 +111,7 @@ describe('Markdown of a merchant', () => {
     assert.equal(shown('[]()[a]()'), '<p>a</p>')
   })
 
-  test('of any text has tags of the parser alone, and no scheme of its own', () => {
+  test('Markdown of any text has tags of the parser alone, and no scheme of its own', () => {
     const pieces = fc.constantFrom(
       ...[
         '[',
@@ -158,7 +158,7 @@ describe('Markdown of a merchant', () => {
     )
   })
 
-  test('that is too heavy is shown as it was written, whatever its tables would be filled up to', () => {
+  test('Markdown of a merchant that is too heavy is shown as it was written, whatever its tables would be filled up to', () => {
     const table = `${'|a'.repeat(160)}\n${'|-'.repeat(160)}\n${'a\n'.repeat(400)}\n`
     for (const prefix of ['', '> ', '- > ', '1. ', '  ', '- - ']) {
       const text = `${table}\n`
@@ -189,7 +189,7 @@ describe('Markdown of a merchant', () => {
     )
   })
 
-  test('of any shape and 60,000 characters takes a few times as long as ordinary text', () => {
+  test('Markdown of any shape and 60,000 characters takes a few times as long as ordinary text', () => {
     const paragraph = `${'Some *plain* words, and [a link](/x) to another page. '.repeat(6)}\n\n`
     const ordinary = fill(paragraph)
     const timeOf = (text: string) => {

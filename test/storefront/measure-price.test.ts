@@ -31,7 +31,7 @@ describe('the price of a measure', () => {
     [1, 3, 'piece', '0 per 1 piece'],
   ]
   for (const [cents, amount, unit, expected] of vectors) {
-    test(`of ${cents} for ${amount} ${unit} is ${expected ?? 'the price itself'}`, () => {
+    test(`the price of a measure of ${cents} for ${amount} ${unit} is ${expected ?? 'the price itself'}`, () => {
       const found = priceOf(cents, amount, unit)
       assert.equal(found && `${found.cents} per ${found.amount} ${found.unit}`, expected)
     })

@@ -160,7 +160,7 @@ const CASES: readonly (readonly [status: string, which: string, facts: Facts])[]
 
 describe('the order page shows the forms that the platform allows, and no other', () => {
   for (const [status, which, facts] of CASES) {
-    test(`for an order that is ${status}, ${which}`, async () => {
+    test(`shows the forms that the platform allows, and no other, for an order that is ${status}, ${which}`, async () => {
       await putFacts(facts)
       const explained = await explain()
       assert.equal(explained.status, status)
@@ -172,7 +172,7 @@ describe('the order page shows the forms that the platform allows, and no other'
     })
   }
 
-  test('in every status that an order can have', () => {
+  test('shows the forms that the platform allows in every status that an order can have', () => {
     const covered = new Set(CASES.map(([status]) => status))
     assert.deepEqual([...covered].toSorted(), STATUSES.toSorted())
   })

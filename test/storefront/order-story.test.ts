@@ -80,7 +80,7 @@ describe('the story of an order', () => {
     assert.match(all.text, /class="fact-note">\$\d+\.\d\d refunded</)
   })
 
-  test('of an order that was refunded before it left says so, and that nothing more comes', async () => {
+  test('the story of an order that was refunded before it left says so, and that nothing more comes', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     await refund(path)
@@ -90,7 +90,7 @@ describe('the story of an order', () => {
     assert.doesNotMatch(text, /class="progress"/)
   })
 
-  test('of gift cards alone is about e-mails: nothing ships, and nothing is sent back', async () => {
+  test('the story of an order of gift cards alone is about e-mails: nothing ships, and nothing is sent back', async () => {
     const { body } = await shop.anyone.get('/v1/tenants/demo/catalog/products/gift-card')
     for (const [gift, head] of [
       [

@@ -148,7 +148,7 @@ describe('the parcels of an order', () => {
     assert.match(text, /Still to come: 1 × Harbour Mug/)
   })
 
-  test('that are lost are told, and lead nowhere', async () => {
+  test('the parcels of an order that are lost are told, and lead nowhere', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const id = path.slice('/orders/'.length)
@@ -206,7 +206,7 @@ describe('a return', () => {
     assert.match(text, /href="https:\/\/labels.example\/1" rel="noreferrer">Print the label/)
   })
 
-  test('of more than was shipped, or of another shopper, is refused', async () => {
+  test('a return of more than was shipped, or of another shopper, is refused', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     await shipAll(path.slice('/orders/'.length))
@@ -268,7 +268,7 @@ describe('a payment request', () => {
 })
 
 describe('an edit', () => {
-  test('that costs more asks for a card, and charges it for the difference', async () => {
+  test('an edit that costs more asks for a card, and charges it for the difference', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const page = await shopper.get(path)
@@ -292,7 +292,7 @@ describe('an edit', () => {
     assert.doesNotMatch(back.text, /Nothing was charged/)
   })
 
-  test('whose payment is not confirmed says so, and is not shown as an outage', async () => {
+  test('an edit whose payment is not confirmed says so, and is not shown as an outage', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const page = await shopper.get(path)
@@ -353,7 +353,7 @@ describe('a refund', () => {
     assert.doesNotMatch(less.text, /\$1\.00 refunded/)
   })
 
-  test('of another shopper’s order finds no order', async () => {
+  test('a refund of another shopper’s order finds no order', async () => {
     const path = await placeOrder(await withCart())
     const stranger = await withCart()
     await stranger.get('/checkout')

@@ -260,7 +260,7 @@ describe('a manifest', () => {
     assert.ok(contrast(parseColour(background) ?? BLACK, parseColour(text) ?? BLACK) > 4.5)
   })
 
-  test('that is a draft can be previewed, and nothing can be bought from it', async () => {
+  test('a manifest that is a draft can be previewed, and nothing can be bought from it', async () => {
     const draft = {
       brand: { name: 'Tomorrow' },
       template: { id: 'h', sections: [{ type: 'hero', props: { heading: 'Soon' } }] },
@@ -287,7 +287,7 @@ describe('a manifest', () => {
     assert.match((await shopper.get('/')).text, /Made for slow mornings/)
   })
 
-  test('of a store that was never live can be previewed on every page', async () => {
+  test('a manifest of a store that was never live can be previewed on every page', async () => {
     await shop.store('fresh-store')
     const owner = await shop.merchant('fresh-store')
     const template = { id: 'h', sections: [{ type: 'product_list', props: { heading: 'All' } }] }

@@ -129,7 +129,7 @@ describe('the options of a product', () => {
     )
   })
 
-  test('of an address with an unknown variant are those of the product, as without', async () => {
+  test('an address with an unknown variant shows the options of the product, as one without', async () => {
     const plain = await read('/products/shirt')
     for (const wrong of [
       '',
@@ -205,7 +205,7 @@ describe('products seen before', () => {
     assert.match((await shopper().get('/robots.txt')).text, /Disallow: \/recently-seen/)
   })
 
-  test('that are gone, unknown or no product at all are left out', async () => {
+  test('products seen before that are gone, unknown or no product at all are left out', async () => {
     const merchant = await shop.merchant('demo')
     const made = await merchant.post('/v1/merchant/catalog/products', {
       slug: 'brief',

@@ -88,7 +88,7 @@ describe('a sale', () => {
     assert.match(cheap, /class="badge">Sale<.*\$9\.00<\/s> from \$8\.00/s)
   })
 
-  test('of the demo says so, in each language of the storefront', () => {
+  test('a sale of the demo says so, in each language of the storefront', () => {
     for (const [language, said] of Object.entries({
       en: 'Lowest price of the last 30 days: x',
       de: 'Niedrigster Preis der letzten 30 Tage: x',

@@ -58,7 +58,7 @@ describe('a font of the store', () => {
     assert.equal(bodyFont, `/stores/demo/assets/${HASH}.woff2`)
   })
 
-  test('of another store, of no store or of another form is not used', () => {
+  test('a font of another store, of no store or of another form is not used', () => {
     const plain = readTheme({}, 'demo').css
     for (const ref of [
       `asset:other/${HASH}.woff2`,

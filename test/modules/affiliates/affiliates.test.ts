@@ -119,7 +119,7 @@ describe('affiliates', () => {
     )
   })
 
-  test('of two who are made at once with one address, one is', async () => {
+  test('one of two affiliates is made when both have one address at the same time', async () => {
     const { merchant } = await open()
     const answers = await times(6, () =>
       merchant.post(AFFILIATES, { name: 'Fay', email: 'fay@example.com' }),

@@ -75,7 +75,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(body.commission, commission)
   })
 
-  test('that is all gift cards earns nothing', async () => {
+  test('an order with the code of an affiliate that is all gift cards earns nothing', async () => {
     const shop = await open()
     await enable(shop.merchant, 'gift_cards')
     const giftCard = await addVariant(shop.merchant, 5_000, { name: 'Gift' }, { gift_card: true })
@@ -141,7 +141,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await balanceOf(shop, id), [1_000, 0, 0, 0])
   })
 
-  test('that a coupon carries is the last touch, whatever link was followed before', async () => {
+  test('an affiliate code that a coupon carries is the last touch, whatever link was followed before', async () => {
     const shop = await open()
     const [linked, carried] = [await makeAffiliate(shop), await makeAffiliate(shop)]
     const coupon = { code: 'FAY', type: 'percent', percent_bps: 2_000, referral_code: carried.code }
@@ -163,7 +163,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(refusal(bad), [400, 'invalid_body'])
   })
 
-  test('of no affiliate, of an inactive code or affiliate, or without the add-on is placed all the same', async () => {
+  test('an order is placed all the same with a code of no affiliate, an inactive code or affiliate, or without the add-on', async () => {
     const shop = await open()
     const { id, code } = await makeAffiliate(shop)
     const unknown = await buy(shop, { referral_code: 'nobody' })
@@ -185,7 +185,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await balanceOf(shop, id), [1_000, 0, 0, 0])
   })
 
-  test('of another store earns nothing', async () => {
+  test('an order with the code of another store earns nothing', async () => {
     const [one, two] = [await open(), await open()]
     const { code } = await makeAffiliate(one)
     const { order } = await buy(two, { referral_code: code })
@@ -197,7 +197,7 @@ describe('an order with the code of an affiliate', () => {
     assert.equal(commission.attribution.source, 'code', 'the touch is of the other store')
   })
 
-  test('that is the affiliate’s own is placed, and earns nothing', async () => {
+  test('an order of the affiliate itself is placed, and earns nothing', async () => {
     const shop = await open()
     const person_id = randomUUID()
     const { id, code, email } = await makeAffiliate(shop, {
@@ -239,7 +239,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual([declined.length, declined[0].amount_cents], [8, 1_000])
   })
 
-  test('that waits for a review earns when it is released, by the time of its checkout', async () => {
+  test('an order with the code of an affiliate that waits for a review earns when it is released, by the time of its checkout', async () => {
     const shop = await open()
     const { code } = await makeAffiliate(shop, { cookie_days: 1 })
     const { referral_touch } = await touch(shop, code)
@@ -265,7 +265,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 1000'])
   })
 
-  test('that is declined by its bank earns nothing', async () => {
+  test('an order with the code of an affiliate that is declined by its bank earns nothing', async () => {
     const shop = await open()
     const { id, code } = await makeAffiliate(shop)
     const body = {

@@ -165,7 +165,7 @@ describe('an order counts as the affiliate’s own', () => {
     test(what, () => assert.equal(reason(buyer), expected))
   }
 
-  test('by the browser', () => {
+  test('an order counts as the affiliate’s own by the browser', () => {
     assert.equal(reason({}, { ...affiliate, is_device: true }), 'self_device')
   })
 

@@ -173,7 +173,7 @@ describe('a commission follows its order', () => {
     assert.equal((await linesOf(shop, order.id)).at(-1), 'sale pending 300')
   })
 
-  test('of a fixed amount is earned once, whatever is exchanged for whatever', async () => {
+  test('a commission of a fixed amount is earned once, whatever is exchanged for whatever', async () => {
     const terms = { commission_type: 'fixed', amount_cents: 300 }
     const { shop, id, order } = await begin({}, terms)
     const same = { variant_id: shop.variant, quantity: 1 }
@@ -190,7 +190,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await balanceOf(shop, id), [150, 0, 0, 0])
   })
 
-  test('of an exchange goes by the terms of the first order', async () => {
+  test('the commission of an exchange goes by the terms of the first order', async () => {
     const { shop, id, order } = await begin()
     const fixed = { commission_type: 'fixed', amount_cents: 5_000 }
     ok(await shop.merchant.patch(`${AFFILIATES}/${id}`, fixed))
@@ -200,7 +200,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await balanceOf(shop, id), [2_000, 0, 0, 0])
   })
 
-  test('that is declined does not come back by an exchange', async () => {
+  test('a commission that is declined does not come back by an exchange', async () => {
     const { shop, id, order } = await begin()
     const [sale] = await commissionsOf(shop, { order_id: order.id })
     ok(await shop.merchant.post(`${AFFILIATES}/commissions/${sale.id}/decline`, {}))
@@ -213,7 +213,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await balanceOf(shop, id), [0, 0, 0, 0])
   })
 
-  test('of a fixed amount shrinks in the same proportion', async () => {
+  test('a commission of a fixed amount shrinks in the same proportion as the order', async () => {
     const { shop, order } = await begin({}, { commission_type: 'fixed', amount_cents: 333 })
     ok(await refund(shop, order.id, { amount_cents: 5_000 }), 201)
     ok(await refund(shop, order.id, { amount_cents: 5_000 }), 201)
@@ -317,7 +317,7 @@ describe('a merchant decides about a commission', () => {
     assert.deepEqual(refusal(await act('decline', { reason: '' })), [400, 'invalid_body'])
   })
 
-  test('of a decision and a refund at once, both count', async () => {
+  test('a decision about a commission and a refund at the same time both count', async () => {
     for (let n = 0; n < 4; n++) {
       const { shop, id, order, act } = await begin()
       const [decided, refunded] = await Promise.all([

@@ -133,7 +133,7 @@ describe('payouts', () => {
     assert.deepEqual(await balanceOf(shop, id), [0, -1_000, 0, 2_000])
   })
 
-  test('that the bank did not pay are cancelled, and all of it is due again', async () => {
+  test('payouts that the bank did not pay are cancelled, and all of it is due again', async () => {
     const shop = await open()
     const { id } = await earn(shop)
     const { payouts } = ok(await pay(shop), 201)
@@ -247,7 +247,7 @@ describe('payouts', () => {
     }
   })
 
-  test('of a payout and a refund at once, nothing is lost', async () => {
+  test('a payout and a refund at the same time lose nothing', async () => {
     for (let n = 0; n < 4; n++) {
       const shop = await open()
       const { id, orders } = await earn(shop, 2)

@@ -55,7 +55,7 @@ describe('an exchange', () => {
     await assertFiguresAddUp(store.superuser)
   })
 
-  test('that is cancelled leaves no refund on the returned goods, and no tax of one', async () => {
+  test('an exchange that is cancelled leaves no refund on the returned goods, and no tax of one', async () => {
     await countTomorrow()
     const before = await read('summary')
     const from = await exchanges.tracked(5, 1_000)

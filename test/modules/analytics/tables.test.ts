@@ -52,7 +52,7 @@ describe('the table of a report', () => {
     await sellEach()
   })
 
-  test('of groups has a line for what is in none of them, and adds up', async () => {
+  test('the table of a report of groups has a line for what is in none of them, and adds up', async () => {
     for (const group_by of ['product', 'variant']) {
       const body = ok(await shop.merchant.get(`${URL}/sales?${DAY}&group_by=${group_by}`))
       const lines = await readTable(`sales.csv?${DAY}&group_by=${group_by}`)
@@ -67,14 +67,14 @@ describe('the table of a report', () => {
     }
   })
 
-  test('of groups has no such line where the groups are all', async () => {
+  test('the table of a report of groups has no such line where the groups are all', async () => {
     const lines = await readTable(`sales.csv?${DAY}&group_by=source`)
     assert.equal(lines.length, 1)
     const tax = await readTable(`tax.csv?${DAY}`)
     assert.equal(tax.length, 1)
   })
 
-  test('of inventory has every tracked variant once', async () => {
+  test('the table of a report of inventory has every tracked variant once', async () => {
     const lines = await readTable(`inventory.csv?${DAY}`)
     assert.equal(new Set(lines.map(({ variant_id }) => variant_id)).size, VARIANTS)
     assert.equal(lines.length, VARIANTS)
@@ -88,7 +88,7 @@ describe('the table of a report', () => {
     assert.deepEqual(linesOf(byHeader.text), lines)
   })
 
-  test('of inventory begins behind the place that it is asked for', async () => {
+  test('the table of inventory begins behind the place that it is asked for', async () => {
     const { variants, next_after } = ok(await shop.merchant.get(`${URL}/inventory?${DAY}`))
     const lines = await readTable(`inventory.csv?${DAY}&after=${next_after}`)
     assert.equal(lines.length, VARIANTS - variants.length)

@@ -317,7 +317,7 @@ describe('payments and subscriptions', () => {
     await app.check()
   })
 
-  test('of a store that sold nothing for years take one step to be counted', async () => {
+  test('payments and subscriptions of a store that sold nothing for years are counted in one step', async () => {
     const shop = await app.shopIn('seldom', 'Europe/Berlin')
     app.setTime('seldom', '2023-06-02T06:00:00Z')
     const { order } = await app.place(shop)

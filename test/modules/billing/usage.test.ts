@@ -87,7 +87,7 @@ describe('orders and gross volume', () => {
     assert.equal((await usageOf(shop.merchant)).orders, 2)
   })
 
-  test('of a month that is closed stay, and a flag counts in the open one', async () => {
+  test('orders and gross volume of a month that is closed stay, and a flag counts in the open one', async () => {
     const shop = await app.shopAt('late-flag', '2032-01-05T10:00:00Z')
     const { order } = await app.place(shop)
     app.setTime('late-flag', '2032-02-04T10:00:00Z')
@@ -99,7 +99,7 @@ describe('orders and gross volume', () => {
     assert.equal((await usageOf(shop.merchant, '2032-02')).orders, -1)
   })
 
-  test('of a month that is over and not closed yet lose an order that is flagged then', async () => {
+  test('orders and gross volume of a month that is over and not closed yet lose an order that is flagged then', async () => {
     const shop = await app.shopAt('grace', '2032-01-05T10:00:00Z')
     ok(await app.setPlan('grace', 'pro'))
     const { order } = await app.place(shop)
@@ -123,7 +123,7 @@ describe('orders and gross volume', () => {
     ])
   })
 
-  test('of a month are counted before it is closed, also where their numbers come late', async () => {
+  test('orders and gross volume of a month are counted before it is closed, also where their numbers come late', async () => {
     const shop = await app.shopAt('unnumbered', '2032-01-31T23:00:00Z')
     ok(await app.setPlan('unnumbered', 'pro'))
     await app.place(shop)
@@ -291,7 +291,7 @@ describe('API calls', () => {
     assert.equal((await callsOf(id))[0].calls, 2)
   })
 
-  test('that a process had in memory when it was killed are not billed', async () => {
+  test('API calls that a process had in memory when it was killed are not billed', async () => {
     const shop = await app.shopAt('killed', '2032-01-05T10:00:00Z')
     const { id } = await newKey(shop, 'killed')
     const options = { db: app.runtime.database.directory, logger: { warn: () => {} } }

@@ -82,7 +82,7 @@ describe('the mails of a campaign, by what the mail server says,', () => {
     assert.ok(rows.every(({ attempt_count }) => attempt_count === 1))
   })
 
-  test('that may or may not have been sent are unknown, and never sent again', async () => {
+  test('campaign mails that may or may not have been sent are unknown, and never sent again', async () => {
     const { tenant, merchant } = await app.newStore()
     const [lost = ''] = await addReaders(app, tenant, 3)
     const campaign = await startMail(merchant)
@@ -101,7 +101,7 @@ describe('the mails of a campaign, by what the mail server says,', () => {
     assert.deepEqual(await app.sendAll(), [])
   })
 
-  test('that a server refuses for their address suppress it as its provider would', async (t) => {
+  test('campaign mails that a server refuses for their address suppress it as its provider would', async (t) => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 4, 'bounce')
     const [gone = '', blocked = '', unclear = '', good = ''] = readers

@@ -92,7 +92,7 @@ describe('mails that may or may not have been sent', () => {
     assert.deepEqual([again.body.resent, again.body.campaign.status], [0, 'ended'])
   })
 
-  test('of a paused campaign wait until it goes on', async () => {
+  test('mails of a paused campaign that may or may not have been sent wait until it goes on', async () => {
     const { tenant, merchant } = await app.newStore()
     const [lost = ''] = await addReaders(app, tenant, 2)
     const { id } = await sendWithLoss(merchant, [lost], { ends_at: at(HOUR_MS) })

@@ -48,7 +48,7 @@ describe('campaigns', () => {
     assert.deepEqual(await readCampaign(merchant, campaign.id), campaign)
   })
 
-  test('of the channel email have a text, a segment and a time to send', async () => {
+  test('campaigns of the channel email have a text, a segment and a time to send', async () => {
     const segment_id = await createSegment(merchant)
     const send_at = at(HOUR_MS)
     const campaign = await createCampaign(merchant, {
@@ -206,7 +206,7 @@ describe('campaigns', () => {
     assert.equal(again.body.error.code, 'invalid_transition')
   })
 
-  test('that are paused before their time wait for it when they go on', async () => {
+  test('campaigns that are paused before their time wait for it when they go on', async () => {
     const { id } = await createCampaign(merchant)
     await act(merchant, id, 'schedule', { starts_at: at(HOUR_MS) })
     await act(merchant, id, 'pause')
@@ -257,7 +257,7 @@ describe('campaigns', () => {
     assert.equal(still.body.issues?.[0]?.path, 'segment_id', still.text)
   })
 
-  test('with a prohibited claim are neither sent nor tested, however it is written', async () => {
+  test('campaigns with a prohibited claim are neither sent nor tested, however it is written', async () => {
     const segment_id = await createSegment(merchant)
     for (const body_markdown of [
       'Our tea cures cancer.',

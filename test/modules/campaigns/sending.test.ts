@@ -120,7 +120,7 @@ describe('the mails of a campaign', () => {
     assert.equal((await readCampaign(merchant, second.id)).mailing.recipients_count, 0)
   })
 
-  test('of a sandbox go to its owner alone, also at an address with a plus', async () => {
+  test('the mails of a campaign of a sandbox go to its owner alone, also at an address with a plus', async () => {
     const { tenant, merchant } = await app.newStore()
     const { status } = await app.operator.put(`/v1/stores/${tenant}/sandbox`, { sandbox: true })
     assert.equal(status, 200)
@@ -261,7 +261,7 @@ describe('the mails of a campaign', () => {
     assert.equal(failed.length, 1)
   })
 
-  test('of a person who is erased are not sent, and the rest is', async () => {
+  test('the mails of a campaign to a person who is erased are not sent, and the others are', async () => {
     const { tenant, merchant } = await app.newStore()
     const [gone = ''] = await addReaders(app, tenant, 2)
     const customer_ref = 'ann'
@@ -348,7 +348,7 @@ describe('the mails of a campaign', () => {
     assert.equal((await app.sendAll()).length, 100 - sent.length)
   })
 
-  test('of one store do not hold up those of another', async () => {
+  test('the mails of a campaign of one store do not hold up those of another', async () => {
     const [big, small] = [await app.newStore(), await app.newStore()]
     await addReaders(app, big.tenant, 2_000, 'big')
     await addReaders(app, small.tenant, 3, 'small')

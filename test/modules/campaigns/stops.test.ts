@@ -29,7 +29,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     app = shared.current
   })
 
-  test('of more than an hour ago are not sent by themselves: the merchant is asked', async () => {
+  test('campaign mails that are more than an hour late are not sent by themselves: the merchant is asked', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     await app.sql(`update stores set owner_email = 'owner@shop.example' where tenant_ref = $1`, [
@@ -62,7 +62,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal((await app.sendAll()).length, 1, 'the merchant has decided')
   })
 
-  test('that are a little late are sent', async () => {
+  test('campaign mails that are a little late are sent', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const segment_id = await createSegment(merchant)
@@ -218,7 +218,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     await assertCountsAddUp(app)
   })
 
-  test('of a suspended store wait until it is live again', async () => {
+  test('campaign mails of a suspended store wait until it is live again', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const campaign = await startMail(merchant)
@@ -229,7 +229,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal((await app.sendAll()).length, 1)
   })
 
-  test('that were all sent as the campaign was paused leave nothing to go on with', async () => {
+  test('campaign mails that were all sent as the campaign was paused leave nothing to go on with', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const { id } = await startMail(merchant)

@@ -29,7 +29,7 @@ describe('the mails of a campaign, whatever becomes of its workers,', () => {
     app = shared.current
   })
 
-  test('that a killed worker had claimed are unknown, and all others are sent once', async () => {
+  test('campaign mails that a killed worker had claimed are unknown, and all others are sent once', async () => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 200)
     const campaign = await startMail(merchant)
@@ -59,7 +59,7 @@ describe('the mails of a campaign, whatever becomes of its workers,', () => {
     await assertCountsAddUp(app)
   })
 
-  test('that a killed worker had claimed are unknown also where the campaign is cancelled', async () => {
+  test('campaign mails that a killed worker had claimed are unknown also where the campaign is cancelled', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 200)
     const campaign = await startMail(merchant)
@@ -157,7 +157,7 @@ describe('the mails of a campaign, whatever becomes of its workers,', () => {
     await assertCountsAddUp(app)
   })
 
-  test('that wait for a connection when the process stops are left to the next one', async (t) => {
+  test('campaign mails that wait for a connection when the process stops are left to the next one', async (t) => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 10)
     const campaign = await startMail(merchant)

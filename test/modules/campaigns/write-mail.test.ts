@@ -29,7 +29,7 @@ const headers = {
 }
 
 describe('the text of a campaign', () => {
-  test('of any shape takes a few times as long as ordinary text', () => {
+  test('the text of a campaign of any shape takes a few times as long as ordinary text', () => {
     const fill = (shape: string) => shape.repeat(16_000).slice(0, BODY_LENGTH_MAX)
     const fastest = (text: string) =>
       Math.min(

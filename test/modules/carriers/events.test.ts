@@ -113,7 +113,7 @@ describe("a carrier's event", () => {
     assert.deepEqual(rows, [{ events: 1 }])
   })
 
-  test('that comes again, late or out of order changes nothing', async () => {
+  test("a carrier's event that comes again, late or out of order changes nothing", async () => {
     const { id, order_id, ref } = await parcelWithLabel()
     const event = { type: 'parcel.delivered', ref, id: randomUUID() }
     assert.equal((await send(event)).deduped, false)
@@ -125,7 +125,7 @@ describe("a carrier's event", () => {
     assert.deepEqual([await stateOf(id), await typesOf(order_id)], before)
   })
 
-  test('of a parcel that the merchant has delivered changes nothing', async () => {
+  test("a carrier's event of a parcel that the merchant has delivered changes nothing", async () => {
     const { id, order_id, ref } = await parcelWithLabel()
     await post(`${urlOf(id)}/deliver`)
     const before = [await stateOf(id), await typesOf(order_id)]
@@ -146,7 +146,7 @@ describe("a carrier's event", () => {
     assert.equal((await stateOf(id)).status, 'delivered')
   })
 
-  test('of a parcel that was recalled is an alert in the timeline, and the parcel stays', async () => {
+  test("a carrier's event of a parcel that was recalled is an alert in the timeline, and the parcel stays", async () => {
     const { id, order_id, ref } = await parcelWithLabel()
     await post(`${urlOf(id)}/cancel`, { reason: 'lost' })
     await send({ type: 'parcel.delivered', ref })
@@ -156,7 +156,7 @@ describe("a carrier's event", () => {
     assert.deepEqual(await alertsOf(order_id), ['delivered_after_recall'], 'once')
   })
 
-  test('of a parcel that was not shipped, or comes back, is an alert and moves no stock', async () => {
+  test("a carrier's event of a parcel that was not shipped, or comes back, is an alert and moves no stock", async () => {
     const packed = await parcelWithLabel({ ship: false })
     await send({ type: 'parcel.delivered', ref: packed.ref })
     assert.equal((await stateOf(packed.id)).status, 'pending')
@@ -168,7 +168,7 @@ describe("a carrier's event", () => {
     await post(`${urlOf(returned.id)}/cancel`, { reason: 'returned_to_sender' })
   })
 
-  test('with a time in the future or before the shipment counts from what is possible', async () => {
+  test("a carrier's event with a time in the future or before the shipment counts from what is possible", async () => {
     for (const at of ['2999-01-01T00:00:00Z', '2001-01-01T00:00:00Z']) {
       const { id, ref } = await parcelWithLabel()
       await send({ type: 'parcel.delivered', ref, at })
@@ -179,7 +179,7 @@ describe("a carrier's event", () => {
     }
   })
 
-  test('that is about nothing of ours, or is not understood, is ignored', async () => {
+  test("a carrier's event that is about nothing of ours, or is not understood, is ignored", async () => {
     const { id, ref } = await parcelWithLabel()
     const other = await register(
       store.app,

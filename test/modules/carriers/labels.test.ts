@@ -72,7 +72,7 @@ describe('shipping labels', () => {
       assert.deepEqual(refusal(await lesser.get(path)), [403, 'forbidden'])
     })
 
-    test('and a label are unavailable while the carrier does not answer', async () => {
+    test('answers 503 for rates and labels while the carrier does not answer', async () => {
       const { order, id } = await packed()
       await buy(id)
       const { carriers, database } = store.app.runtime
@@ -181,7 +181,7 @@ describe('shipping labels', () => {
       assert.equal((await readParcel(id)).tracking_number, null)
     })
 
-    test('of a carrier that sells and does not answer is found again by its reference', async () => {
+    test('finds a label again by its reference if the carrier sold it and did not answer', async () => {
       const { id } = await drill(SILENT_AFTER)
       const key = randomUUID()
       assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
@@ -196,7 +196,7 @@ describe('shipping labels', () => {
       assert.equal((await readParcel(id)).tracking_number, found.body.label.tracking_number)
     })
 
-    test('that was voided at the carrier before its answer came is not taken for a good one', async () => {
+    test('does not take a label for a good one that was voided at the carrier before its answer came', async () => {
       const { id } = await drill(SILENT_AFTER)
       const key = randomUUID()
       assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
@@ -210,7 +210,7 @@ describe('shipping labels', () => {
       assert.equal((await readParcel(id)).tracking_number, null)
     })
 
-    test('of a carrier that never answers is given up, and leaves no label behind', async () => {
+    test('gives a label up if the carrier never answers, and leaves none behind', async () => {
       const { id } = await drill(SILENT_BEFORE)
       const key = randomUUID()
       assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
@@ -229,7 +229,7 @@ describe('shipping labels', () => {
       assert.deepEqual(await sold(id), [])
     })
 
-    test('of a carrier that stays away is looked up less and less often', async () => {
+    test('looks a label up less and less often while the carrier stays away', async () => {
       const { id } = await drill(SILENT_BEFORE)
       assert.deepEqual(refusal(await buy(id)), [503, 'carrier_unconfirmed'])
       const { carriers } = store.app.runtime
@@ -319,7 +319,7 @@ describe('shipping labels', () => {
       assert.equal((await readParcel(id)).status, 'shipped')
     })
 
-    test('of a label that the carrier has used is refused, and the parcel keeps it', async () => {
+    test('refuses to void a label that the carrier has used; the parcel keeps it', async () => {
       const { id } = await packed()
       const { label } = (await buy(id)).body
       await store.superuser.query(`update sim_shipments set state = 'in_transit' where ref = $1`, [
@@ -333,7 +333,7 @@ describe('shipping labels', () => {
       assert.equal(read.body.label.status, 'bought')
     })
 
-    test('of a carrier that does not answer is finished by the loop', async () => {
+    test('lets the loop finish a void that the carrier does not answer', async () => {
       const { id } = await packed()
       await buy(id)
       const { carriers } = store.app.runtime

@@ -103,7 +103,7 @@ describe('requesting the activation of a draft', () => {
 })
 
 describe('deciding a request', () => {
-  test('by approval activates the product, audits both, and mails the owner', async () => {
+  test('approving a request activates the product, audits both, and mails the owner', async () => {
     const id = await draft()
     const request = await ask(id)
     const note = randomUUID()
@@ -126,7 +126,7 @@ describe('deciding a request', () => {
     assert.deepEqual(codeOf(again), [409, 'request_decided'])
   })
 
-  test('by declining leaves a draft that can be requested again', async () => {
+  test('declining a request leaves a draft that can be requested again', async () => {
     const id = await draft()
     const note = randomUUID()
     const first = await ask(id)

@@ -184,7 +184,7 @@ describe('the image of a variant', () => {
     }
   })
 
-  test("of another store is refused, though the other store's product has it", async () => {
+  test("an image of another store is refused for a variant, though the other store's product has it", async () => {
     const globex = await openLiveStore(app, 'globex')
     const foreign = await uploadImage(globex, 4)
     const other = await createProduct(globex, 'theirs')

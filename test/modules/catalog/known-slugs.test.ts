@@ -85,7 +85,7 @@ describe('a slug that a store does not have', () => {
     assert.equal((await read('collections/later')).status, 200)
   })
 
-  test('of a store that is closed is that of an unknown store', async () => {
+  test('an unknown slug of a closed store is answered like one of an unknown store', async () => {
     const other = await openLiveStore(app, 'globex')
     await createProduct(other, 'kept')
     const url = (slug: string) => publicUrl('globex', `products/${slug}`)

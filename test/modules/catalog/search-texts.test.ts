@@ -136,7 +136,7 @@ describe('the texts of pictures', () => {
     }
   })
 
-  test('of a product that is not for sale are not found', async () => {
+  test('the texts of pictures of a product that is not for sale are not found', async () => {
     const { id } = await createProduct(ember, 'hidden', { name: 'Geheim', status: 'draft' })
     await show(ember, id, [{ asset_ref: picture, alt: 'Ein goldenes Saxophon' }])
     for (const q of ['saxophon', 'saxofon']) assert.deepEqual(await find(q), [])

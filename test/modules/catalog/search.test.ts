@@ -133,7 +133,7 @@ describe('search finds', () => {
 })
 
 describe('search narrows', () => {
-  test('by the lowest price, both ends included, under either name', async () => {
+  test('search narrows by the lowest price, both ends included, under either name', async () => {
     const cheap = { price_min_cents: '900', price_max_cents: '900' }
     assert.deepEqual(await find('coffee', cheap), ['mug'])
     const { body } = await ask({ q: 'coffee', priceMinCents: '901', priceMaxCents: '12000' })
@@ -145,13 +145,13 @@ describe('search narrows', () => {
     assert.equal(body.result_count, 1)
   })
 
-  test('by collection, under either name; an unknown one is empty', async () => {
+  test('search narrows by collection, under either name; an unknown one is empty', async () => {
     assert.deepEqual(await findSorted('coffee', { collection: 'gifts' }), ['mug', 'voucher'])
     assert.deepEqual(await findSorted('coffee', { collectionSlug: 'kitchen' }), ['grinder', 'mug'])
     assert.deepEqual(await find('coffee', { collection: 'none' }), [])
   })
 
-  test('and each facet is counted without its own filter, but with the other', async () => {
+  test('search counts each facet without its own filter, but with the other', async () => {
     const { body } = await ask({ q: 'coffee', collection: 'gifts', price_min_cents: '5000' })
     assert.equal(body.result_count, 0)
     assert.deepEqual(body.facets, {
@@ -169,7 +169,7 @@ describe('search narrows', () => {
     }
   })
 
-  test('by valid parameters alone: an invalid number is ignored, a large one is clamped', async () => {
+  test('search narrows by valid parameters alone: an invalid number is ignored, a large one is clamped', async () => {
     const { body } = await ask({
       q: 'coffee',
       price_min_cents: 'abc',
@@ -247,7 +247,7 @@ describe('search without words, within a collection', () => {
 })
 
 describe('search sorts', () => {
-  test('by price, with products without a price last, and by age', async () => {
+  test('search sorts by price, with products without a price last, and by age', async () => {
     assert.deepEqual(await find('coffee', { sort: 'price_asc' }), ['mug', 'grinder', 'voucher'])
     assert.deepEqual(await find('coffee', { sort: 'price_desc' }), ['grinder', 'mug', 'voucher'])
     assert.deepEqual(await find('coffee', { sort: 'newest' }), ['voucher', 'grinder', 'mug'])
@@ -283,14 +283,14 @@ describe('search keeps up', () => {
     variant = (await createVariant(store, id, { sku: 'LA-1', price_cents: 500 })).id
   })
 
-  test('with the text of a product', async () => {
+  test('search keeps up with the text of a product', async () => {
     await store.patch(`${PRODUCTS}/${id}`, { name: 'Torch', description: 'Shines.' })
     assert.deepEqual(await one('lantern'), [])
     assert.deepEqual(await one('glows'), [])
     assert.deepEqual([await one('torch'), await one('shine')], [['thing'], ['thing']])
   })
 
-  test('with its variants: their SKUs and the lowest price', async () => {
+  test('search keeps up with its variants: their SKUs and the lowest price', async () => {
     await store.patch(`${PRODUCTS}/${id}/variants/${variant}`, { sku: 'TO-77', price_cents: 700 })
     assert.deepEqual([await one('LA-1'), await one('TO-77')], [[], ['thing']])
     const priced = async () =>
@@ -302,7 +302,7 @@ describe('search keeps up', () => {
     assert.deepEqual([await priced(), await one('XQ-1')], [500, []])
   })
 
-  test('with its collections, and with their deletion', async () => {
+  test('search keeps up with its collections, and with their deletion', async () => {
     const { id: collection } = await createCollection(store, 'lights', [id])
     const collections = async () =>
       (await ask({ q: 'torch' }, 'fresh')).body.facets.collections.map(
@@ -317,7 +317,7 @@ describe('search keeps up', () => {
     assert.deepEqual(await collections(), [])
   })
 
-  test("with the store's language", async () => {
+  test("search keeps up with the store's language", async () => {
     // Only in the description, where another form is found by the stem alone.
     await createProduct(store, 'model', { name: 'Model', description: 'Kleine Häuser' })
     assert.deepEqual(await one('Häusern'), [])
@@ -331,7 +331,7 @@ describe('search keeps up', () => {
     assert.deepEqual(await one('Häusern'), ['model'])
   })
 
-  test('with two changes of one product at the same time', async () => {
+  test('search keeps up with two changes of one product at the same time', async () => {
     const changes = Array.from({ length: 10 }, (_, n) => [
       store.patch(`${PRODUCTS}/${id}`, { name: `Torch ${n}` }),
       createVariant(store, id, { sku: `RACE-${n}`, price_cents: 300 - n }),
@@ -350,7 +350,7 @@ describe('search keeps up', () => {
     assert.deepEqual(rows, [{ kept: 291, listed: true, lowest: 291 }])
   })
 
-  test('with products that are no longer, or not yet, for sale', async () => {
+  test('search leaves out products that are no longer, or not yet, for sale', async () => {
     await createProduct(store, 'secret', { name: 'Secret gadget', status: 'draft' })
     assert.deepEqual([await one('gadget'), await one('gadgt')], [[], []])
     await store.post(`${PRODUCTS}/${id}/archive`)
@@ -365,7 +365,7 @@ describe('search is closed', () => {
     return { status, text, rest }
   }
 
-  test('for stores that are not live, with the same bytes, and to rows of other stores', async () => {
+  test('search is closed for stores that are not live, with the same bytes, and to rows of other stores', async () => {
     await createProduct(await app.merchant('drafty'), 'mug', { name: 'Coffee mug' })
     await createProduct(await openLiveStore(app, 'halted'), 'mug', { name: 'Coffee mug' })
     await setStatus(app, 'halted', 'suspended')

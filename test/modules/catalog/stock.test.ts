@@ -111,7 +111,7 @@ describe('what public answers say of stock', () => {
 })
 
 describe('a sale', () => {
-  test('of the last unit shows in answers from memory within seconds, and so does its return', async () => {
+  test('a sale of the last unit shows in answers from memory within seconds, and so does its return', async () => {
     const shop = await open()
     const variant = shop.variants[1_000] ?? ''
     await stock(shop.merchant, variant, 1)

@@ -77,7 +77,7 @@ describe('suggestions while a shopper types', () => {
     assert.equal((await ask({ q: 'mu '.repeat(2_000) })).query.length, 200)
   })
 
-  test('of a store that is not live are those of an unknown one', async () => {
+  test('suggestions in a store that is not live are those of an unknown one', async () => {
     await openLiveStore(app, 'closed')
     await setStatus(app, 'closed', 'suspended')
     for (const tenant of ['closed', 'never-was', 'No%20Store']) {

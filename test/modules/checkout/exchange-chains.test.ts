@@ -74,7 +74,7 @@ describe('an exchange chain', () => {
     await store.check()
   })
 
-  test('that pays for a unit leaves the rest of the line to the last one, to the cent', async () => {
+  test('an exchange chain that pays for a unit leaves the rest of the line to the last one, to the cent', async () => {
     const tax = { provider: 'flat_rate', rate_bps: 777 }
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 3 }]
     const order = await exchanges.shipped({ items, tax })

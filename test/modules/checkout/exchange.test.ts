@@ -36,7 +36,7 @@ describe('an exchange', () => {
     exchanges = exchangesOf(store)
   })
 
-  test('of the same worth is placed at once, paid from the refund, and sold from stock', async () => {
+  test('an exchange of the same worth is placed at once, paid from the refund, and sold from stock', async () => {
     const to = await exchanges.tracked(3)
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const items = [{ variant_id: to, quantity: 1 }]
@@ -87,7 +87,7 @@ describe('an exchange', () => {
     assert.equal((await store.read(order.order.id)).order.refunded_cents, 2_000)
   })
 
-  test('of less worth leaves the rest to the receipt, to the tender that it names', async () => {
+  test('an exchange of less worth leaves the rest to the receipt, to the tender that it names', async () => {
     const cheap = await addVariant(store.shop.merchant, 300)
     const items = [{ variant_id: cheap, quantity: 1 }]
     await enable(store.shop.merchant, 'store_credit')
@@ -108,7 +108,7 @@ describe('an exchange', () => {
     }
   })
 
-  test('that costs more is held with a payment request, and nothing is charged', async () => {
+  test('an exchange that costs more is held with a payment request, and nothing is charged', async () => {
     const { body, exchanged, to, order } = await exchanges.asked(1_000, 1_500)
     assert.deepEqual([body.credit_cents, body.amount_due_cents], [1_000, 500])
     assert.deepEqual([body.order.status, body.order.payment_status], ['on_hold', 'pending'])
@@ -211,7 +211,7 @@ describe('an exchange', () => {
     await store.check()
   })
 
-  test('that is cancelled gives everything back, and the return refunds it once', async () => {
+  test('an exchange that is cancelled gives everything back, and the return refunds it once', async () => {
     const to = await exchanges.tracked(1)
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const items = [{ variant_id: to, quantity: 1 }]
@@ -235,7 +235,7 @@ describe('an exchange', () => {
     assert.ok(events.includes('commerce.return.exchange_released.v1'))
   })
 
-  test('that has refunded a part gives back only the rest', async () => {
+  test('an exchange that has refunded a part gives back only the rest', async () => {
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
     const exchanged = ok(await exchanges.exchange(made.id, { items, advance: true }), 201).order
@@ -250,7 +250,7 @@ describe('an exchange', () => {
     assert.equal(await store.net(order.order.id), 0)
   })
 
-  test('of an exchange moves the money on, and its cancellation moves it back', async () => {
+  test('an exchange of an exchange moves the money on, and its cancellation moves it back', async () => {
     const variant = store.shop.variants[1_000] ?? ''
     const items = [{ variant_id: variant, quantity: 1 }]
     const { order, made } = await exchanges.returnedOf(variant)
@@ -308,7 +308,7 @@ describe('an exchange', () => {
     assert.equal((await store.read(order.order.id)).order.refunded_cents, 1_000)
   })
 
-  test('and a receipt at once never pay for a unit twice', async () => {
+  test('an exchange and a receipt at once never pay for a unit twice', async () => {
     for (let round = 0; round < 5; round++) {
       const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
       const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
@@ -378,7 +378,7 @@ describe('an exchange', () => {
     assert.equal((await store.read(order.order.id)).order.refunded_cents, 1_000)
   })
 
-  test('of a disputed payment waits until the dispute is over', async () => {
+  test('an exchange of a disputed payment waits until the dispute is over', async () => {
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '', 2)
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
     const first = ok(await exchanges.exchange(made.id, { items, advance: true }), 201).order

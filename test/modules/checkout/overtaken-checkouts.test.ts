@@ -114,7 +114,7 @@ describe('an overtaken process', () => {
     await app.assertAddsUp()
   })
 
-  test('that is a worker overtaken by a worker raises no alert', async () => {
+  test('a worker that is overtaken by a worker raises no alert', async () => {
     const key = randomUUID()
     await app.crash(app.shop, cart(app.counted), 'authorized', key)
     await app.expireClaims()
@@ -133,7 +133,7 @@ describe('an overtaken process', () => {
     await app.assertAddsUp()
   })
 
-  test('that watches late approvals still reports what was reversed', async () => {
+  test('an overtaken process that watches late approvals still reports what was reversed', async () => {
     const key = randomUUID()
     await app.place(app.shop, cart(app.counted), key, {
       gateway: (real) => ({

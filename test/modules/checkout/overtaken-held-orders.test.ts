@@ -87,7 +87,7 @@ describe('an overtaken process', () => {
     })
   }
 
-  test('whose capture came too late has paid for the next release', async () => {
+  test('an overtaken process whose capture came too late has paid for the next release', async () => {
     const bought = await captureTooLate()
     const answer = await app.ask(bought, 'release')
     assert.equal(answer.status, 200, answer.text)
@@ -96,7 +96,7 @@ describe('an overtaken process', () => {
   })
 
   for (const how of ['captured', 'settled']) {
-    test(`whose capture came too late is refunded by a cancellation, ${how}`, async () => {
+    test(`an overtaken process whose capture came too late is refunded by a cancellation, ${how}`, async () => {
       const bought = await captureTooLate()
       if (how === 'settled') await settle(bought)
       const answer = await app.ask(bought, 'cancel', { reason: 'fraud' })
@@ -107,7 +107,7 @@ describe('an overtaken process', () => {
   }
 
   for (const point of ['cancel-begun', 'cancel-answered']) {
-    test(`whose order expires meanwhile answers with the cancellation, paused at ${point}`, async () => {
+    test(`an overtaken process whose order expires meanwhile answers with the cancellation, paused at ${point}`, async () => {
       const bought = await buyHeld()
       const key = randomUUID()
       const at = async (reached: string) => {
@@ -135,7 +135,7 @@ describe('an overtaken process', () => {
     await app.assertAddsUp()
   })
 
-  test('that is a worker at an expired order refunds nothing twice', async () => {
+  test('an overtaken worker at an expired order refunds nothing twice', async () => {
     const bought = await buyHeld()
     const { rows } = await app.superuser.query(
       `select charge_id as ref, txn_id, amount_cents::int, currency from charges where order_id = $1`,

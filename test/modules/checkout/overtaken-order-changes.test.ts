@@ -165,7 +165,7 @@ describe('an overtaken process', () => {
         await requireDone(bought)
       })
 
-      test(`whose ${scenario.calls[0]} arrives late pays once: ${what}`, async () => {
+      test(`an overtaken process whose ${scenario.calls[0]} arrives late pays once: ${what}`, async () => {
         const bought = await app.buy()
         const pausing = pausingFirst(async () => {
           await app.overtake()
@@ -229,7 +229,7 @@ describe('an overtaken process', () => {
     })
 
     if (scenario.isResumed) continue
-    test(`and whose ${scenario.calls[0]} arrived too late is detected: ${what}`, async () => {
+    test(`an overtaken process whose ${scenario.calls[0]} arrived too late is detected: ${what}`, async () => {
       const bought = await app.buy()
       const pausing = pausingFirst(() => app.overtake())
       const reply = await app.begin({

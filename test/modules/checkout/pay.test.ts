@@ -223,7 +223,7 @@ describe('a payment request', () => {
   )
 
   for (const { what, ask, point } of KILLED) {
-    test(`of ${what} whose process is killed at ${point} is continued`, async () => {
+    test(`a payment request of ${what} whose process is killed at ${point} is continued`, async () => {
       const exchanged = await ask()
       class Crash extends Error {}
       const at = (reached: string) => {
@@ -268,7 +268,7 @@ describe('a payment request', () => {
     })
   }
 
-  test('that expires cancels the order, frees the stock, and gives the refund back', async () => {
+  test('a payment request that expires cancels the order, frees the stock, and gives the refund back', async () => {
     const { exchanged, to, made, order } = await exchanges.asked()
     assert.equal(await jobs.expirePaymentRequests(depsOf()), 0, 'not before its time')
     await expireNow(exchanged.id)
@@ -286,7 +286,7 @@ describe('a payment request', () => {
     assert.equal(await store.net(order.order.id), 0)
   })
 
-  test('that expires after the goods came leaves the shopper with a claim to the refund', async () => {
+  test('a payment request that expires after the goods came leaves the shopper with a claim to the refund', async () => {
     const { exchanged, made, order } = await exchanges.asked()
     const received = ok(await exchanges.receive(made.id, receipt(made, 1)))
     assert.deepEqual([received.refund, received.return.status], [null, 'closed'])

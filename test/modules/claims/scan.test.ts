@@ -56,13 +56,13 @@ describe('a finding', () => {
     ])
   })
 
-  test('in a key has the pointer to its member, escaped', () => {
+  test('a finding in a key has the pointer to its member, escaped', () => {
     const [finding] = scanDocument({ 'a/b~c': { 'cures cancer': 1 } }).findings
     assert.equal(finding?.path, '/a~1b~0c/cures cancer')
     assert.equal(finding?.term, 'cures cancer')
   })
 
-  test('of a string that is the whole document has an empty pointer', () => {
+  test('a finding of a string that is the whole document has an empty pointer', () => {
     assert.equal(scanDocument('cures cancer').findings[0]?.path, '')
   })
 
@@ -82,7 +82,7 @@ describe('a finding', () => {
     assert.ok(findings[0]?.context.isWellFormed())
   })
 
-  test('of a claim with many combining marks is cut to a readable length', () => {
+  test('a finding of a claim with many combining marks is cut to a readable length', () => {
     const text = `cures ${'\u0300\u0316'.repeat(50_000)}cancer`
     const [finding] = scanDocument({ text }).findings
     assert.equal(finding?.term, text.slice(0, 200))

@@ -24,7 +24,7 @@ async function openStore(app = shared.current) {
 }
 
 describe('the initial key', () => {
-  test('of a draft store may build the site, and has no scope for shoppers or money', async () => {
+  test('the initial key of a draft store may build the site, and has no scope for shoppers or money', async () => {
     const { app, tenant, owner } = await openStore()
     const made = await owner.post(URL, {})
     assert.equal(made.status, 201)
@@ -51,7 +51,7 @@ describe('the initial key', () => {
     assert.deepEqual([self.status, self.body.tenant_ref], [200, tenant])
   })
 
-  test('of a live store has every scope', async (t) => {
+  test('the initial key of a live store has every scope', async (t) => {
     const { app, tenant, owner } = await openStore()
     const superuser = await openSuperuser(t, app.database)
     await putLive(superuser, tenant)
@@ -86,7 +86,7 @@ describe('the initial key', () => {
     assert.equal((await owner.post(URL, {})).status, 409)
   })
 
-  test('of the previous owner is named to the new one, who revokes it and gets another', async () => {
+  test('the initial key of the previous owner is named to the new one, who revokes it and gets another', async () => {
     const { app, tenant, owner: previous } = await openStore()
     const { key } = (await previous.post(URL)).body.credential
     await app.operator.put(`/v1/stores/${tenant}/owner`, { email: `new@${tenant}.example` })

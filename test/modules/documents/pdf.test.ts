@@ -97,7 +97,7 @@ describe('a PDF', () => {
     assert.ok(all.includes(label))
   })
 
-  test('of 500 lines has as many pages as it takes, each with its number and the head', async () => {
+  test('a PDF of 500 lines has as many pages as it takes, each with its number and the head', async () => {
     const lines = Array.from({ length: 500 }, (_, at) => ({
       name: `Item ${at} with a name that is rather long, so that it takes more than one line`,
       quantity: 2,
@@ -135,7 +135,7 @@ describe('a PDF', () => {
     assert.ok(broken.pages.flat().includes('Acme'))
   })
 
-  test('of a packing slip has the goods and no price', async () => {
+  test('a PDF of a packing slip has the goods and no price', async () => {
     const { order } = sampleOrder([{ quantity: 5, unit_price_cents: 1_000 }])
     const parcel = {
       fulfillment_number: '1001-F1',
@@ -153,7 +153,7 @@ describe('a PDF', () => {
     assert.ok(!texts.join(' ').includes('€'))
   })
 
-  test('of a label has its address, and bars that say its tracking number', async () => {
+  test('a PDF of a label has its address, and bars that say its tracking number', async () => {
     const label: LabelSheet = {
       carrier: 'Simulated carrier',
       service: 'Express',
@@ -176,7 +176,7 @@ describe('a PDF', () => {
     )
   })
 
-  test('of a label has all of a long address', async () => {
+  test('a PDF of a label has all of a long address', async () => {
     const to = [
       'Maximiliana Konstantinopolitanskaya-Featherstonehaugh',
       'c/o Institut für Angewandte Papierwissenschaften, Hinterhaus, dritter Stock links',
@@ -200,7 +200,7 @@ describe('a PDF', () => {
     assert.equal(all.split(address).length - 1, 2, all)
   })
 
-  test('of one store does not wait for the many of another', async () => {
+  test('a PDF of one store does not wait for the many of another', async () => {
     const many = toSheet(
       invoice(Array.from({ length: 60 }, () => ({ quantity: 1, unit_price_cents: 1 }))),
     )
@@ -217,7 +217,7 @@ describe('a PDF', () => {
     assert.ok(order.indexOf('quiet') <= 4, order.join(' '))
   })
 
-  test('that costs too much ends with its process, and the next one is drawn', async (t) => {
+  test('a PDF that costs too much ends with its process, and the next one is drawn', async (t) => {
     const bounded = createPdfProcesses({ bounds: { wallMs: 1 } })
     t.after(() => bounded.close())
     const sheet = toSheet(invoice([]))
@@ -254,7 +254,7 @@ describe('a PDF', () => {
     )
   })
 
-  test('of four hundred lines with long names takes a few times as long as one with short ones', async () => {
+  test('a PDF of four hundred lines with long names takes a few times as long as one with short ones', async () => {
     const named = (name: string) => {
       const sheet = toSheet(
         invoice(Array.from({ length: 400 }, () => ({ quantity: 1, unit_price_cents: 1 }))),

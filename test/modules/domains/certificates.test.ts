@@ -89,7 +89,7 @@ describe('a hostname behind a TLS front that asks', () => {
     assert.deepEqual(rows, [{ next_check_at: null }])
   })
 
-  test('of a hidden store is answered like that of a live one, and shows no store', async () => {
+  test('a hostname of a hidden store is answered like that of a live one, and shows no store', async () => {
     const { app, ask, merchant, hostname, domain, resolve } = await open({ live: false })
     setRecord(app.dns, domain)
     await verify(merchant, domain)
@@ -106,7 +106,7 @@ describe('a hostname behind a TLS front that asks', () => {
     assert.equal((await resolve()).status, 200)
   })
 
-  test('that is none, unknown, removed or of the platform gets no certificate', async () => {
+  test('a hostname that is invalid, unknown, removed or of the platform gets no certificate', async () => {
     const { app, ask, merchant, domain, hostname } = await open()
     setRecord(app.dns, domain)
     await verify(merchant, domain)

@@ -125,7 +125,7 @@ describe('a pending hostname', () => {
 })
 
 describe('an active hostname', () => {
-  test('whose record lapsed stays active, and its owner gets one mail', async () => {
+  test('an active hostname whose record lapsed stays active, and its owner gets one mail', async () => {
     const { app, tenant, acme, hostname, step } = await open()
     await app.operator.put(`/v1/stores/${tenant}/owner`, { email: 'owner@acme.example' })
     const domain = await claimActive(app, acme, hostname)
@@ -173,7 +173,7 @@ describe('an active hostname', () => {
     assert.deepEqual(await mails(app, tenant), [], 'the store has no owner to write to')
   })
 
-  test('that an operator activated is not checked', async () => {
+  test('an active hostname that an operator activated is not checked', async () => {
     const { app, tenant, acme, hostname, step } = await open()
     const domain = await claim(acme, hostname)
     await app.operator.post(`/v1/stores/${tenant}/domains/${domain.id}/activate`)
@@ -248,7 +248,7 @@ describe('a check of a worker', () => {
     assert.equal(await step(), 1)
   })
 
-  test('that throws does not prevent the others of its batch', async () => {
+  test('a check of a worker that throws does not prevent the others of its batch', async () => {
     const { app, acme, hostname, step } = await open()
     const one = await claim(acme, `one.${hostname}`)
     const two = await claim(acme, `two.${hostname}`)

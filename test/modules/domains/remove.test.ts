@@ -85,7 +85,7 @@ describe('a removed hostname', () => {
     assert.equal((await globex.post(URL, { hostname })).status, 409)
   })
 
-  test('that was never active is not quarantined', async () => {
+  test('a removed hostname that was never active is not quarantined', async () => {
     const { app, acme, hostname } = await openStore()
     const { acme: globex } = await openStore()
     const gone = await remove(acme, await claim(acme, hostname))

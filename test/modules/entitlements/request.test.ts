@@ -147,7 +147,7 @@ describe('the requests of a store', () => {
 })
 
 describe('deciding a request', () => {
-  test('with an approval switches the add-on on in the same transaction', async () => {
+  test('approving a request switches the add-on on in the same transaction', async () => {
     const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const decision = { status: 'approved', decision_note: 'Welcome' }
@@ -170,7 +170,7 @@ describe('deciding a request', () => {
     assert.equal(more.body.error.code, 'already_enabled')
   })
 
-  test('with a refusal changes nothing else, and a new request is possible', async () => {
+  test('refusing a request changes nothing else, and a new request is possible', async () => {
     const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const { body } = await decide(app.operator, request.id, { status: 'declined' })

@@ -98,7 +98,7 @@ describe('a feed', () => {
     }
   })
 
-  test('of a store that is not live is the same 404 as that of none', async () => {
+  test('the feed of a store that is not live is the same 404 as that of an unknown store', async () => {
     const { tenant } = await openOne(app)
     await app.store('feed-draft')
     const unknown = await app.anyone.get(google('no-such-store'))
@@ -155,7 +155,7 @@ describe('the address of a store', () => {
     assert.deepEqual([alone(store), alone(own)], [null, 'https://shop.example'])
   })
 
-  test('that has none leaves it without a feed', async () => {
+  test('a store without an address has no feed', async () => {
     const { tenant } = await openOne(app)
     const deps = { ...depsOf(app), storefrontUrl: () => null }
     const refused = { code: 'feed_not_found', status: 404 }

@@ -285,7 +285,7 @@ describe('the products of a feed', () => {
     assert.deepEqual(await both(tenant), [['Two'], ['Two']])
   })
 
-  test('that are sold out say so, and are in stock again', async () => {
+  test('the products of a feed that are sold out say so, and are in stock again', async () => {
     const { tenant, merchant, ids } = await openOne(app)
     const availability = async () => [
       one(await readGoogle(app, tenant)).availability,
@@ -297,7 +297,7 @@ describe('the products of a feed', () => {
     assert.deepEqual(await availability(), ['in_stock', 'in_stock'])
   })
 
-  test('that the claim scanner refuses are left out, until their text is corrected', async () => {
+  test('the products of a feed that the claim scanner refuses are left out, until their text is corrected', async () => {
     const { tenant, merchant, id, image } = await openOne(app)
     await addSample(merchant, {
       ...VASE,

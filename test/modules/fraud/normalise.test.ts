@@ -26,7 +26,8 @@ describe('the normalised value', () => {
     ['customer_ref', 'клиент 7 😀', 'клиент 7 😀'],
   ]
   for (const [kind, written, kept] of alike) {
-    test(`of ${kind} ${written} is ${kept}`, () => assert.equal(normalise(kind, written), kept))
+    test(`the normalised value of ${kind} ${written} is ${kept}`, () =>
+      assert.equal(normalise(kind, written), kept))
   }
 
   const refused: [BanKind, string][] = [
@@ -57,7 +58,7 @@ describe('the normalised value', () => {
     ['email', `${'ﷲ'.repeat(300)}@example.com`],
   ]
   for (const [kind, written] of refused) {
-    test(`of the invalid ${kind} ${written.slice(0, 30)} is null`, () =>
+    test(`the normalised value of the invalid ${kind} ${written.slice(0, 30)} is null`, () =>
       assert.equal(normalise(kind, written), null))
   }
 

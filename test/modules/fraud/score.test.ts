@@ -64,7 +64,7 @@ describe('a score', () => {
     ['codes without a meaning for fraud', { avs: 'U', cvv: 'P' }, 'accepted'],
   ]
   for (const [what, observed, decision] of decided) {
-    test(`of ${what} is ${decision} by default`, () => {
+    test(`a score of ${what} is ${decision} by default`, () => {
       assert.equal(scoreRisk(observed).decision, decision)
     })
   }

@@ -98,7 +98,7 @@ describe('the settings of the fraud check', () => {
     assert.equal(audit.body.entries[0].before.settings.review_from, 40)
   })
 
-  test('that contradict each other, or go beyond a limit, are refused', async () => {
+  test('the settings of the fraud check that contradict each other, or go beyond a limit, are refused', async () => {
     const { merchant } = await open()
     const bad = [
       { review_from: 200 },

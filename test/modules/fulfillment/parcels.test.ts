@@ -167,7 +167,7 @@ describe('fulfilment', () => {
       )
     })
 
-    test('of the same units is made once, however many ask at the same time', async () => {
+    test('a parcel of the same units is made once, however many requests come at the same time', async () => {
       const variant = await tracked(4)
       const { order } = await buy(variant, 4)
       const answers = await Promise.all(Array.from({ length: 50 }, () => pack(order.id)))
@@ -180,7 +180,7 @@ describe('fulfilment', () => {
       assert.equal((await stockOf(variant)).on_hand, 0)
     })
 
-    test('that is cancelled before it is shipped frees its units and moves no stock', async () => {
+    test('a parcel that is cancelled before it is shipped frees its units and moves no stock', async () => {
       const variant = await tracked(2)
       const { order } = await buy(variant, 2)
       const parcel = await packed(order.id)
@@ -197,7 +197,7 @@ describe('fulfilment', () => {
       assert.deepEqual(late.body.allowed, ['deliver', 'cancel'])
     })
 
-    test('that was shipped is recalled with a reason: back on hand, or lost', async () => {
+    test('a parcel that was shipped is recalled with a reason: back on hand, or lost', async () => {
       const variant = await tracked(4)
       const { order, items } = await buy(variant, 4)
       const half = { items: [{ order_item_id: items[0]?.id, quantity: 2 }] }
@@ -222,7 +222,7 @@ describe('fulfilment', () => {
       assert.equal((await stockOf(variant)).on_hand, 0)
     })
 
-    test('of a held order is neither packed nor shipped', async () => {
+    test('a parcel of a held order is neither packed nor shipped', async () => {
       const { order } = await store.place()
       const parcel = await packed(order.id, undefined)
       ok(await store.merchant(order.id, 'hold'))
@@ -247,7 +247,7 @@ describe('fulfilment', () => {
       assert.equal(late.body.error.code, 'invalid_transition')
     })
 
-    test('that was shipped keeps its order from being cancelled', async () => {
+    test('a parcel that was shipped keeps its order from being cancelled', async () => {
       const { order } = await store.place()
       ok(await act((await packed(order.id)).id, 'ship'))
       const refused = await store.merchant(order.id, 'cancel', { reason: 'customer' })
@@ -268,7 +268,7 @@ describe('fulfilment', () => {
       assert.equal((await stockOf(variant)).available, 1)
     })
 
-    test('that was shipped keeps its order from being edited, by two codes', async () => {
+    test('a parcel that was shipped keeps its order from being edited, by two codes', async () => {
       const [first, second] = [await tracked(5), await tracked(5)]
       const { order, items } = await store.place({
         items: [
@@ -347,7 +347,7 @@ describe('fulfilment', () => {
       )
     })
 
-    test('that is not there, or is of another store, is not found', async () => {
+    test('answers 404 for an unknown parcel and for one of another store', async () => {
       const { order } = await store.place()
       const { id } = await packed(order.id)
       const stranger = await store.app.merchant('globex')

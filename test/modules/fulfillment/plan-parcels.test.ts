@@ -55,7 +55,7 @@ describe('the open units of an order', () => {
     )
   })
 
-  test('of two lines of one variant share what it has allocated', () => {
+  test('two lines of one variant share what their order has allocated', () => {
     const lines = [line('a', 'cup', 2), line('b', 'cup', 3)]
     const open = listOpen(lines, [units('cup', 'east', 4, 3)])
     assert.deepEqual(

@@ -157,7 +157,7 @@ describe('a gift card as a tender', () => {
     assert.equal(rows.length, 0)
   })
 
-  test('that is disabled still pays the amount that an order holds', async () => {
+  test('a gift card as a tender that is disabled still pays the amount that an order holds', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500)
     const order = randomUUID()
@@ -167,7 +167,7 @@ describe('a gift card as a tender', () => {
     assert.deepEqual(await amounts(db, id), [0, 0, 'disabled'])
   })
 
-  test('that expires keeps the amount that an order holds, until the order ends', async () => {
+  test('a gift card as a tender that expires keeps the amount that an order holds, until the order ends', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500, { expires_at: '2999-01-01T00:00:00Z' })
     const [first, second] = [randomUUID(), randomUUID()]
@@ -185,7 +185,7 @@ describe('a gift card as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('that fails to expire does not stop the expiry of others, in its store or another', async () => {
+  test('a gift card as a tender that fails to expire does not stop the expiry of others, in its store or another', async () => {
     const [db, other] = [await openStore(), await openStore()]
     const expires_at = '2999-01-01T00:00:00Z'
     const { id: broken } = await issue(db, 500, { expires_at })

@@ -95,7 +95,7 @@ describe('a refund of a bought gift card', () => {
     assert.deepEqual(refusal(again), [409, 'gift_card_spent'])
   })
 
-  test('by an amount takes nothing of gift cards, and a full refund takes all of them', async () => {
+  test('a refund of a bought gift card by an amount takes nothing of gift cards, and a full refund takes all of them', async () => {
     const store = shared.current
     const { id, cards } = await buy(store, 1)
     const much = await store.merchant(id, 'refunds', { amount_cents: 1_001 })
@@ -113,7 +113,7 @@ describe('a refund of a bought gift card', () => {
     )
   })
 
-  test('by a shopper takes the whole charge with its cards, or an amount of the goods', async () => {
+  test('a refund of a bought gift card by a shopper takes the whole charge with its cards, or an amount of the goods', async () => {
     const store = shared.current
     const { id, cards } = await buy(store, 1)
     const { charges } = await store.read(id)
@@ -169,7 +169,7 @@ describe('a refund of a bought gift card', () => {
 })
 
 describe('a cancellation', () => {
-  test('of an order of gift cards alone disables them', async () => {
+  test('a cancellation of an order of gift cards alone disables them', async () => {
     const store = shared.current
     const { id, cards } = await buy(store, 2, false)
     const answer = await store.merchant(id, 'cancel', { reason: 'customer' })
@@ -187,7 +187,7 @@ describe('a cancellation', () => {
     assert.equal((await store.read(id)).order.status, 'placed')
   })
 
-  test('of the rest of a partly shipped order leaves its gift cards', async () => {
+  test('a cancellation of the rest of a partly shipped order leaves its gift cards', async () => {
     const store = shared.current
     const variant_id = await sellGiftCard(store.shop)
     const { order, items } = await store.place({
@@ -234,7 +234,7 @@ describe('an edit', () => {
     assert.equal((await readCard(store, cards[0] ?? '')).balance_cents, 5_000)
   })
 
-  test('that removes everything cancels the order with its gift cards', async () => {
+  test('an edit that removes everything cancels the order with its gift cards', async () => {
     const store = shared.current
     const { id, lines, cards } = await buy(store, 1)
     const edits = lines.map((order_item_id) => ({ order_item_id, quantity: 0 }))
@@ -299,7 +299,7 @@ describe('gift cards', () => {
     assert.deepEqual(refusal(made), [422, 'quantity_exceeds_returnable'])
   })
 
-  test('of a pending refund cannot be spent, adjusted or expired', async () => {
+  test('gift cards of a pending refund cannot be spent, adjusted or expired', async () => {
     const store = shared.current
     const { cards } = await buy(store, 1)
     const [card = ''] = cards

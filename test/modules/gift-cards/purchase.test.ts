@@ -273,7 +273,7 @@ describe('a gift card is refused', () => {
     ],
   ]
   for (const [what, more, path] of cases) {
-    test(`with ${what}`, async () => {
+    test(`a gift card is refused with ${what}`, async () => {
       const store = shared.current
       const variant = await sellGiftCard(store.shop)
       const gift_card = { ...RECIPIENT, ...more(variant) }
@@ -285,7 +285,7 @@ describe('a gift card is refused', () => {
     })
   }
 
-  test('with a recipient for what is no gift card, and beyond a hundred cards', async () => {
+  test('a recipient for what is no gift card is refused, and a gift card beyond the hundredth', async () => {
     const store = shared.current
     const variant = await sellGiftCard(store.shop)
     const send = (items: object[]) =>

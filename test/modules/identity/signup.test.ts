@@ -122,7 +122,7 @@ describe('a password', () => {
     }
   })
 
-  test('and a session are stored as hashes only', async (t) => {
+  test('passwords and sessions are stored as hashes only', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const { body } = await app.anyone.post(URL, account)
@@ -135,7 +135,7 @@ describe('a password', () => {
     }
   })
 
-  test('and a session are never logged, at any log level', async (t) => {
+  test('passwords and sessions are never logged, at any log level', async (t) => {
     const app = await openTestApp(t)
     const lines: string[] = []
     const { logger } = app.runtime

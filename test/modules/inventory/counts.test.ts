@@ -118,7 +118,7 @@ describe('a cycle count', () => {
     )
   })
 
-  test('of a level is one at a time, and a cancelled one changes nothing', async () => {
+  test('a level has one cycle count at a time, and a cancelled one changes nothing', async () => {
     const variant = await tracked(3)
     const answers = await times(4, () =>
       merchant.post(URL, { location_id: 'default', variant_ids: [variant] }),
@@ -133,7 +133,7 @@ describe('a cycle count', () => {
     assert.equal((await begin(variant)).status, 'open')
   })
 
-  test('that finds more missing than is there is refused as a whole', async () => {
+  test('a cycle count that finds more missing than is there is refused as a whole', async () => {
     const variant = await tracked(4)
     const parcel = await packed(variant, 3)
     const count = await begin(variant)
@@ -217,7 +217,7 @@ describe('a cycle count', () => {
 })
 
 describe('a discrepancy', () => {
-  test('of any counter is found by the recount, packed units too, and is listed', async () => {
+  test('a discrepancy of any counter is found by the recount, packed units too, and is listed', async () => {
     const variant = await tracked(5)
     await packed(variant, 2)
     const { superuser, app } = store

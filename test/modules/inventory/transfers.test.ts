@@ -143,7 +143,7 @@ describe('a transfer', () => {
     assert.equal((await lesser.post(URL, good)).status, 403)
   })
 
-  test('of the last unit beside a checkout: one of them has it', async () => {
+  test('a transfer and a checkout of the last unit: one of them has it', async () => {
     for (let round = 0; round < 10; round++) {
       const variant = await tracked(1)
       const [moved, bought] = await Promise.all([

@@ -172,7 +172,7 @@ describe('the loop that numbers journals', () => {
 })
 
 describe('the proof', () => {
-  test('of a store without a journal is empty and verified', async () => {
+  test('the proof of a store without a journal is empty and verified', async () => {
     const db = await openStore()
     assert.deepEqual(await proof(db), {
       trial_balance: [],
@@ -293,7 +293,7 @@ describe('the proof', () => {
     })
   }
 
-  test('of a long chain adds up from checkpoints, and verifies these too', async () => {
+  test('the proof of a long chain adds up from checkpoints, and verifies these too', async () => {
     const db = await openStore()
     const sales = (count: number, cents: number) =>
       db.transaction('sell', (tx) =>

@@ -70,7 +70,7 @@ describe('a journal', () => {
     assert.ok(Math.abs(Date.parse((await dateOf(now)) ?? '') - Date.now()) < 60_000)
   })
 
-  test('that moves nothing is not written', async () => {
+  test('a journal that moves nothing is not written', async () => {
     const order = randomUUID()
     const entries = [{ account: 'sales', amount_cents: 0 }] as const
     const { db, posted } = await write({ kind: 'sale', currency: 'USD', order_id: order, entries })

@@ -292,7 +292,7 @@ test('marketing may be sent to who agreed and is not suppressed, in any spelling
   assert.equal((await mayBeMailed(byWorker, asked)).size, 2, 'the loops ask as fd_worker')
 })
 
-test('of an address its network is recorded', () => {
+test('consent records the network of an address, and not the address', () => {
   const table = [
     ['203.0.113.77', '203.0.113.0/24'],
     ['203.0.113.77:443', '203.0.113.0/24'],

@@ -95,7 +95,7 @@ describe('a newsletter', () => {
     assert.deepEqual(rows, [{ mails: 10 }])
   })
 
-  test('of a sandbox mails its owner alone, and keeps the mails to others', async () => {
+  test('a newsletter of a sandbox mails its owner alone, and keeps the mails to others', async () => {
     const { app, shop, ask } = await openStore()
     const { tenant } = shop
     await app.operator.put(`/v1/stores/${tenant}/owner`, { email: 'owner@acme.example' })

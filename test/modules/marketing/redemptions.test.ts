@@ -188,7 +188,7 @@ test('the redemptions of a coupon', async (t) => {
 })
 
 describe('a checkout finds a coupon', () => {
-  test('by its code in any spelling, in its own store, with the number of uses of the customer', async (t) => {
+  test('a checkout finds a coupon by its code in any spelling, in its own store, with the number of uses of the customer', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const other = await app.store('other')

@@ -101,7 +101,7 @@ describe('a web font', () => {
     assert.deepEqual([status, body.error.code], [404, 'asset_not_found'])
   })
 
-  test('that a theme names is in use, and cannot be deleted', async () => {
+  test('a web font that a theme names is in use, and cannot be deleted', async () => {
     const merchant = await app.merchant('typed')
     const { asset_ref, sha256 } = (await upload('typed', sampleFont(5))).body.asset
     const theme = { type: { bodyFont: asset_ref } }

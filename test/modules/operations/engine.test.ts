@@ -150,7 +150,7 @@ describe('an operation', () => {
     })
   }
 
-  test('that stops before its recovery point has never begun', async () => {
+  test('an operation that stops before its recovery point has never begun', async () => {
     const bench = await openBench()
     const begin = async () => {
       throw new Error('stopped')
@@ -159,7 +159,7 @@ describe('an operation', () => {
     assert.equal((await bench.run()).status, 200)
   })
 
-  test('with an unknown outcome is postponed: 503 at first, then 409, then its answer', async () => {
+  test('an operation with an unknown outcome is postponed: 503 at first, then 409, then its answer', async () => {
     const bench = await openBench()
     await assert.rejects(bench.run({ ask: unknownOf }), { code: 'payment_unconfirmed' })
     const { state, leased, waits } = await bench.key()
@@ -191,7 +191,7 @@ describe('an operation', () => {
     })
   }
 
-  test('of an overtaken process sends nothing, and answers what the other process did', async () => {
+  test('an operation of an overtaken process sends nothing, and answers what the other process did', async () => {
     const bench = await openBench()
     const at = async (point: string) => {
       if (point === 'refund-begun') await bench.resume()
@@ -232,7 +232,7 @@ describe('an operation', () => {
     )
   })
 
-  test('whose order has changed since it began is read anew, and ended once', async () => {
+  test('an operation whose order has changed since it began is read anew, and ended once', async () => {
     const bench = await openBench()
     const seen: string[] = []
     const begun = { id: '', order_number: 1, status: 'as begun' }

@@ -64,7 +64,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('of units that a coupon paid for books the sale that is undone, and no refund', async () => {
+  test('cancelling the rest of units that a coupon paid for books the sale that is undone, and no refund', async () => {
     const terms = { code: 'ALLFREE', type: 'percent', percent_bps: 10_000 }
     ok(await store.shop.merchant.post('/v1/merchant/marketing/coupons', terms), 201)
     const { id } = await partlyShipped(2, { coupon_code: 'ALLFREE' })
@@ -226,7 +226,7 @@ describe('cancelling the rest of an order', () => {
     assert.equal(ok(await store.shop.merchant.get(found)).state, 'answered')
   })
 
-  test('and a shipment at the same time ship or cancel each unit, never both', async () => {
+  test('a cancellation of the rest and a shipment at the same time ship or cancel each unit, never both', async () => {
     for (let round = 0; round < 5; round++) {
       const { id, line } = await partlyShipped(1)
       const pack = { items: [{ order_item_id: line, quantity: 2 }] }

@@ -109,7 +109,7 @@ describe('cancelling', () => {
     assert.equal(await store.net(order.id), 0)
   })
 
-  test('of a refunded order releases its stock and coupon, and refunds nothing more', async () => {
+  test('cancelling a refunded order releases its stock and coupon, and refunds nothing more', async () => {
     const { id, available } = await counted(4)
     const code = randomUUID()
     const coupon = { code, type: 'fixed', amount_cents: 100, usage_limit: 2 }
@@ -145,7 +145,7 @@ describe('cancelling', () => {
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
 
-  test('of a refunded order that was shipped is refused', async () => {
+  test('cancelling a refunded order that was shipped is refused', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'refunds')
     await shipBySql(store.superuser, order.id)
@@ -195,7 +195,7 @@ describe('cancelling', () => {
     assert.deepEqual(await level(), [0, 0, 0, 0], 'units that never arrived are not written off')
   })
 
-  test('of an order with a total of zero writes its units off, too', async () => {
+  test('cancelling an order with a total of zero writes its units off, too', async () => {
     const { merchant } = store.shop
     const variant_id = await addVariant(merchant, 0)
     await stock(merchant, variant_id, 5)

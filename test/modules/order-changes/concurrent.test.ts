@@ -13,7 +13,7 @@ import { shipBySql } from '../../harness/parcels.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { APPROVED, cart, checkout, openCheckoutApp, openShop } from '../checkout/setup.ts'
 
-test('of two changes of one order at once, the one that read the order too early', async (t) => {
+test('of two changes of one order at the same time, the one that read the order too early', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1_000, 2_500])
   const { merchant } = shop

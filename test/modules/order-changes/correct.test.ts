@@ -201,7 +201,7 @@ describe('a correction of an order', () => {
     assert.equal(await store.net(order.id), 0)
   })
 
-  test('that costs more charges nothing: the order is held, and is corrected once the shopper has paid', async () => {
+  test('a correction that costs more charges nothing: the order is held, and is corrected once the shopper has paid', async () => {
     const { store, place, preview, correct, pay, explain, eventsOf } = desk()
     const order = await place()
     const body = { ship_to: to('TWENTY'), email: 'ann@moved.example' }
@@ -252,7 +252,7 @@ describe('a correction of an order', () => {
     assert.deepEqual([all.body.refund.amount_cents, all.body.order.status], [2_400, 'refunded'])
   })
 
-  test('that is not paid leaves the order as it was: withdrawn, expired or cancelled', async () => {
+  test('a correction that is not paid leaves the order as it was: withdrawn, expired or cancelled', async () => {
     const { store, place, correct, withdraw, pay } = desk()
     for (const end of ['withdrawn', 'expired', 'cancelled']) {
       const order = await place()
@@ -280,7 +280,7 @@ describe('a correction of an order', () => {
     }
   })
 
-  test('of a held order leaves the hold of its merchant', async () => {
+  test('a correction of a held order leaves the hold of its merchant', async () => {
     const { store, place, correct, pay } = desk()
     const order = await place()
     await store.merchant(order.id, 'hold', { reason: 'a wrong address' })
@@ -348,7 +348,7 @@ describe('a correction of an order', () => {
     assert.deepEqual(refusal(busy), [409, 'order_busy'])
   })
 
-  test('of a payment under review changes the address, and no money that is not captured', async () => {
+  test('a correction of an order whose payment is under review changes the address, and no money that is not captured', async () => {
     const { merchant, place, correct } = desk()
     const ban = { kind: 'customer_ref', value: 'suspect', action: 'review', reason: 'a test' }
     const banned = await merchant.post('/v1/merchant/fraud/bans', ban)

@@ -148,7 +148,7 @@ describe('an unknown outcome', () => {
     { operation, before: early, sent, after: late, isResumed, begin: start, done },
   ] of Object.entries(SCENARIOS)) {
     for (const point of [...early, ...(sent === null ? [] : [sent]), late]) {
-      test(`of ${what} after a crash at ${point} ends either fully done or not at all`, async () => {
+      test(`an unknown outcome of ${what} after a crash at ${point} ends either fully done or not at all`, async () => {
         const { code } = await giveBalances(store, 0, 700)
         const variant_id = await addVariant(store.shop.merchant, 1_500)
         await stock(store.shop.merchant, variant_id, 10)

@@ -176,7 +176,7 @@ describe('an edit', () => {
     assert.equal(again.status, 200, 'it is free for the next edit')
   })
 
-  test('that names a charge of another order changes nothing, even with all quantities zero', async () => {
+  test('an edit that names a charge of another order changes nothing, even with all quantities zero', async () => {
     const { order, items } = await store.place()
     const { charges } = await store.place()
     const [foreign] = charges
@@ -202,7 +202,7 @@ describe('an edit', () => {
     assert.equal(merchant.body.error.code, 'card_required', 'no card is stored')
   })
 
-  test('that a merchant may not charge says what to do, and does not ask for a card', async () => {
+  test('an edit that a merchant may not charge says what to do, and does not ask for a card', async () => {
     const { order, items, charges } = await store.place()
     const says = async (more: object) => {
       const answer = await store.merchant(order.id, 'edit', { ...edits(items, 3), ...more })
@@ -229,7 +229,7 @@ describe('an edit', () => {
     assert.equal(await store.net(order.id), 3_000)
   })
 
-  test('that removes all units of a cancelled order is answered as an edit without changes', async () => {
+  test('an edit that removes all units of a cancelled order is answered as an edit without changes', async () => {
     const { order, items } = await store.place()
     await store.merchant(order.id, 'cancel', { reason: 'staff' })
     const { items: lines } = await store.read(order.id)
@@ -245,7 +245,7 @@ describe('an edit', () => {
     assert.equal(some.body.error.code, 'invalid_transition', some.text)
   })
 
-  test('that removes all units is a cancellation', async () => {
+  test('an edit that removes all units is a cancellation', async () => {
     const { order, items } = await store.place()
     const answer = await store.shopper(order.id, 'edit', edits(items, 0))
     assert.equal(answer.status, 200, answer.text)
@@ -352,7 +352,7 @@ describe('an edit', () => {
     assert.equal(fewer.status, 200, 'nothing is charged to it')
   })
 
-  test('of a shopper under review holds the order until it is released', async () => {
+  test('an edit of a shopper under review holds the order until it is released', async () => {
     const { merchant } = store.shop
     const value = 'look@edit.example'
     const reviewed = async () => {

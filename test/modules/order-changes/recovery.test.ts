@@ -19,7 +19,7 @@ describe('an unknown outcome', () => {
     store = shared.current
   })
 
-  test('of a refund is settled once, by the gateway’s own record', async () => {
+  test('an unknown outcome of a refund is settled once, by the gateway’s own record', async () => {
     const { order } = await store.place()
     await assert.rejects(begin(depsOf('after'), order.id, 300), { code: 'payment_unconfirmed' })
     assert.equal((await store.read(order.id)).refunds[0].status, 'pending')
@@ -37,7 +37,7 @@ describe('an unknown outcome', () => {
     assert.equal(onRecord[0].actor, ACTOR.name)
   })
 
-  test('of a payment is explained: since when, how many lookups, and when the next one is', async () => {
+  test('an unknown outcome of a payment is explained: since when, how many lookups, and when the next one is', async () => {
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
     const body = { customer_ref: 'ann', items, card: LOST_BEFORE_CHARGE }
     const key = randomUUID()
@@ -71,7 +71,7 @@ describe('an unknown outcome', () => {
     assert.equal((await explain(id)).facts.waiting_for.checks, 1)
   })
 
-  test('of a refund is explained, with the same actions that the routes allow', async () => {
+  test('an unknown outcome of a refund is explained, with the same actions that the routes allow', async () => {
     const { order } = await store.place()
     const before = await explain(order.id)
     assert.deepEqual([before.busy, before.facts.waiting_for], [false, null])
@@ -103,7 +103,7 @@ describe('an unknown outcome', () => {
     )
   })
 
-  test('of a refund is pending while it may still arrive, and a repeat under a new key waits for it', async () => {
+  test('an unknown outcome of a refund is pending while it may still arrive, and a repeat under a new key waits for it', async () => {
     const { order } = await store.place()
     await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
     for (const laterMs of [0, 13_000, 3_590_000]) {
@@ -130,7 +130,7 @@ describe('an unknown outcome', () => {
     await store.check()
   })
 
-  test('of a refund that the gateway has no record of fails after an hour', async () => {
+  test('an unknown outcome of a refund that the gateway has no record of fails after an hour', async () => {
     const { order } = await store.place()
     await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
     const early = await claimKey('refund')
@@ -152,7 +152,7 @@ describe('an unknown outcome', () => {
     assert.equal(all.body.refund.amount_cents, 2_000, all.text)
   })
 
-  test("of a refund of units that one of two cards refuses counts the other card's share, and no units", async () => {
+  test("an unknown outcome of a refund of units that one of two cards refuses counts the other card's share, and no units", async () => {
     const { order, items } = await store.place({ customer_ref: 'in-part' })
     const order_item_id = items[0].id
     const edits = [{ order_item_id, quantity: 3 }]
@@ -192,7 +192,7 @@ describe('an unknown outcome', () => {
     await store.check()
   })
 
-  test('of a crash before the gateway was asked is none: the refund is sent by the resume, once', async () => {
+  test('a crash before the gateway was asked leaves no unknown outcome: the refund is sent by the resume, once', async () => {
     const { order } = await store.place()
     const crash = () => Promise.reject(new Error('killed'))
     const at = (point: string) => (point === 'refund-begun' ? crash() : undefined)
@@ -213,7 +213,7 @@ describe('an unknown outcome', () => {
     await store.check()
   })
 
-  test('of a process that lost its claim before it sent the refund is none for its successor', async () => {
+  test('a process that lost its claim before it sent the refund leaves no unknown outcome to its successor', async () => {
     const { order } = await store.place()
     let sent = 0
     const at = async (point: string) => {
@@ -230,7 +230,7 @@ describe('an unknown outcome', () => {
     assert.equal(await store.net(order.id), 1_700)
   })
 
-  test("of a crash after the gateway's refund is posted to the ledger", async () => {
+  test("a crash after the gateway's refund is posted to the ledger", async () => {
     const { order } = await store.place()
     const at = (point: string) =>
       point === 'refund-answered' ? Promise.reject(new Error('killed')) : undefined
@@ -241,7 +241,7 @@ describe('an unknown outcome', () => {
     assert.equal(await store.net(order.id), 0)
   })
 
-  test('of an edit’s charge leaves the order unchanged until it is known', async () => {
+  test('an unknown outcome of an edit’s charge leaves the order unchanged until it is known', async () => {
     const { order, items } = await store.place()
     const edits = [{ order_item_id: items[0].id, quantity: 3 }]
     const body = { edits, card: LOST_AFTER_CHARGE }
@@ -260,7 +260,7 @@ describe('an unknown outcome', () => {
     assert.equal(await store.net(order.id), 3_000)
   })
 
-  test('of an edit’s charge by a shopper under review holds the order once it is known', async () => {
+  test('an unknown outcome of an edit’s charge by a shopper under review holds the order once it is known', async () => {
     const value = 'unknown@edit.example'
     const { order, items } = await store.place({ email: value })
     const ban = { kind: 'email', value, action: 'review' }
@@ -274,7 +274,7 @@ describe('an unknown outcome', () => {
     assert.equal(await store.net(order.id), 3_000)
   })
 
-  test('of an edit’s charge that the gateway has no record of leaves the order as it was', async () => {
+  test('an unknown outcome of an edit’s charge that the gateway has no record of leaves the order as it was', async () => {
     const { order, items } = await store.place()
     const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: LOST_BEFORE_CHARGE }
     const key = randomUUID()

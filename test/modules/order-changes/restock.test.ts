@@ -75,7 +75,7 @@ describe('a refund of units that have not shipped', () => {
     }
   })
 
-  test('of all units leaves nothing to ship, and no units that come back by a return', async () => {
+  test('a refund of all units leaves nothing to ship, and no units that come back by a return', async () => {
     const { variant, id, order_item_id } = await bought(2)
     const body = { items: [{ order_item_id, quantity: 2 }], restock: true }
     assert.equal((await store.merchant(id, 'refunds', body)).status, 201)
@@ -84,7 +84,7 @@ describe('a refund of units that have not shipped', () => {
     assert.deepEqual([order.status, order.fulfillment_status, open], ['refunded', 'cancelled', []])
   })
 
-  test('that the gateway refuses leaves them open', async () => {
+  test('a refund of units that the gateway refuses leaves them open', async () => {
     const { variant, id, order_item_id } = await bought(2)
     const real = openCheckout(store.app.runtime)
     const deps = {
@@ -114,7 +114,7 @@ describe('a refund of units that have not shipped', () => {
     assert.deepEqual(await stockOf(variant), { on_hand: 2, allocated: 2, available: 0 })
   })
 
-  test('and a parcel of the same units at the same time: each unit goes one way', async () => {
+  test('a refund and a parcel of the same units at the same time: each unit goes one way', async () => {
     const { variant, id, order_item_id } = await bought(2)
     const body = { items: [{ order_item_id, quantity: 2 }], restock: true }
     const answers = await Promise.all([

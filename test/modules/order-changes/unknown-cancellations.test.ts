@@ -16,7 +16,7 @@ describe('an unknown outcome', () => {
     store = shared.current
   })
 
-  test('of a cancellation keeps the order busy until it is known, and then ends', async () => {
+  test('an unknown outcome of a cancellation keeps the order busy until it is known, and then ends', async () => {
     const { order } = await store.place()
     await assert.rejects(beginCancel(depsOf('after'), order.id), { code: 'payment_unconfirmed' })
     for (const [verb, body] of [
@@ -37,7 +37,7 @@ describe('an unknown outcome', () => {
     assert.equal(await store.net(order.id), 0)
   })
 
-  test('of a void and a refund that a gateway refuses is an alert', async () => {
+  test('an unknown outcome of a void and a refund that a gateway refuses is an alert', async () => {
     const ban = { kind: 'email', value: 'kept@bad.example', action: 'review', reason: 'a test' }
     await store.shop.merchant.post('/v1/merchant/fraud/bans', ban)
     const { order } = await store.place({ email: ban.value })
@@ -64,7 +64,7 @@ describe('an unknown outcome', () => {
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
-  test('of a void that was never sent does not count as a refusal', async () => {
+  test('an unknown outcome of a void that was never sent does not count as a refusal', async () => {
     const ban = { kind: 'email', value: 'away@bad.example', action: 'review', reason: 'a test' }
     await store.shop.merchant.post('/v1/merchant/fraud/bans', ban)
     const { order } = await store.place({ email: ban.value })
@@ -86,7 +86,7 @@ describe('an unknown outcome', () => {
     await store.check()
   })
 
-  test('of a void that fails by a passing fault of the gateway does not count as a refusal for an hour', async () => {
+  test('an unknown outcome of a void that fails by a passing fault of the gateway does not count as a refusal for an hour', async () => {
     const ban = { kind: 'email', value: 'ill@bad.example', action: 'review', reason: 'a test' }
     await store.shop.merchant.post('/v1/merchant/fraud/bans', ban)
     const ill = async () => refused('processing_error')
@@ -127,7 +127,7 @@ describe('an unknown outcome', () => {
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
-  test('of a refund in place of a void is not sent again while it may still arrive', async () => {
+  test('an unknown outcome of a refund in place of a void is not sent again while it may still arrive', async () => {
     const ban = { kind: 'email', value: 'late@bad.example', action: 'review', reason: 'a test' }
     await store.shop.merchant.post('/v1/merchant/fraud/bans', ban)
     const { order } = await store.place({ email: ban.value })
@@ -160,7 +160,7 @@ describe('an unknown outcome', () => {
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
-  test('of a refund in place of a void is not sent again after an overtaken process goes on', async () => {
+  test('an unknown outcome of a refund in place of a void is not sent again after an overtaken process goes on', async () => {
     const ban = { kind: 'email', value: 'paused@bad.example', action: 'review', reason: 'a test' }
     await store.shop.merchant.post('/v1/merchant/fraud/bans', ban)
     const { order } = await store.place({ email: ban.value })
@@ -195,7 +195,7 @@ describe('an unknown outcome', () => {
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
-  test('of a cancellation that failed leaves the order as it was', async () => {
+  test('an unknown outcome of a cancellation that failed leaves the order as it was', async () => {
     const { order } = await store.place()
     await assert.rejects(beginCancel(depsOf('before'), order.id), { code: 'payment_unconfirmed' })
     const early = cancelOperation.resume(depsOf(undefined, 13_000), db(), await claimKey('cancel'))

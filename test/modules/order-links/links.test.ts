@@ -110,7 +110,7 @@ describe('the link to an order', () => {
     assert.ok(left.includes('other@example.com'), "another person's mail stays")
   })
 
-  test('that is asked for while its person is erased is not left behind', async () => {
+  test('a link that is requested while its person is erased is not left behind', async () => {
     const person = { customer_ref: 'racing', email: 'racing@example.com' }
     const { order } = await store.place(person)
     const { merchant } = store.shop
@@ -201,7 +201,7 @@ describe('the link to an order', () => {
     assert.equal(await count(), 1)
   })
 
-  test('of fifty at once mails no more than three, and any garbage is refused', async () => {
+  test('fifty requests for a link at the same time mail no more than three, and any garbage is refused', async () => {
     const { order } = await store.place({ email: 'many@example.com' })
     const many = { email: 'many@example.com', order_number: order.order_number }
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask(many)))

@@ -117,7 +117,7 @@ describe('an order of gift cards', () => {
     assert.deepEqual(allowedActions(paid(alone)).allowed, ['cancel', 'correct', 'refund'])
   })
 
-  test('and goods follows its goods', () => {
+  test('an order of gift cards and goods follows its goods', () => {
     const mixed = { q_gift_cards: 1 }
     assert.equal(deriveStatus(paid(mixed)).status, 'placed')
     assert.equal(deriveStatus(paid({ ...mixed, q_shipped: 4 })).status, 'shipped')
@@ -187,7 +187,7 @@ describe('the allowed actions', () => {
     ['not paid for', facts({ payment: 'failed' }), []],
   ]
   for (const [name, given, allowed] of cases) {
-    test(`of an order that is ${name}`, () =>
+    test(`the allowed actions of an order that is ${name}`, () =>
       assert.deepEqual(allowedActions(given).allowed, allowed))
   }
 

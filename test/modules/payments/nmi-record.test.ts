@@ -56,7 +56,7 @@ describe('a charge', () => {
     ['CLF', '0.1500', '0.0200'],
     ['EUR', '15.00', '2.00'],
   ] as const) {
-    test(`in ${currency} is sent and read with the decimals of that currency`, async (t) => {
+    test(`a charge in ${currency} is sent and read with the decimals of that currency`, async (t) => {
       const { nmi, gateway } = await openNmi(t)
       const request = charge({ amount_cents: 1_500, currency })
       const { txn_id, outcome } = await gateway.authorize(request)
@@ -155,7 +155,7 @@ describe('a charge', () => {
     }
   })
 
-  test('of a day is listed in pages, and only if it is of this store', async (t) => {
+  test('a charge of a day is listed in pages, and only if it is of this store', async (t) => {
     const { nmi, gateway, gateways } = await openNmi(t)
     const other = gateways.open({ securityKey: KEY, tenant: 'globex' })
     const request = charge()
@@ -198,7 +198,7 @@ describe('an amount of the record', () => {
     ['', '12.34', 1_234],
     ['', '12', 1_200],
   ] as const) {
-    test(`of ${amount} ${currency || 'in no currency'} is ${cents}`, async (t) => {
+    test(`an amount of ${amount} ${currency || 'in no currency'} in the record is ${cents}`, async (t) => {
       const tag = currency === '' ? '' : `<currency>${currency}</currency>`
       assert.equal(await read(t, tag, amount), cents)
     })

@@ -237,7 +237,7 @@ describe('a charge by NMI', () => {
     }
   })
 
-  test('that the gateway refuses has the reason of its text', async (t) => {
+  test('a charge by NMI that the gateway refuses has the reason of its text', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const table = [
       ['Invalid Credit Card Number REFID:1', 'card_not_supported', 'hard'],
@@ -264,7 +264,7 @@ describe('a charge by NMI', () => {
     }
   })
 
-  test('that was approved in part is voided', async (t) => {
+  test('a charge by NMI that was approved in part is voided', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     nmi.failNext({ authorises: '5.00' })
     const result = await gateway.authorize(charge())
@@ -276,7 +276,7 @@ describe('a charge by NMI', () => {
     assert.equal((await gateway.authorize(charge())).outcome, 'approved')
   })
 
-  test('with an invalid amount is not sent', async (t) => {
+  test('a charge by NMI with an invalid amount is not sent', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     for (const amount_cents of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
       const part = { ref: randomUUID(), txn_id: '1', currency: 'USD', amount_cents }
@@ -412,7 +412,7 @@ describe('a call without a usable answer', () => {
     assert.equal(nmi.calls.length, 0)
   })
 
-  test('with a wrong key never says that a charge does not exist', async (t) => {
+  test('a call with a wrong key never says that a charge does not exist', async (t) => {
     const { gateway } = await openNmi(t, { securityKey: 'a-wrong-key' })
     const result = await gateway.sale(charge())
     assert.deepEqual([result.outcome, result.reason], ['error', 'processing_error'])
@@ -422,7 +422,7 @@ describe('a call without a usable answer', () => {
 })
 
 describe('a duplicate', () => {
-  test('of our own attempt is that attempt', async (t) => {
+  test('a duplicate of our own attempt is that attempt', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     nmi.checkDuplicates = true
     const request = charge({ vault: true })
@@ -436,7 +436,7 @@ describe('a duplicate', () => {
     assert.deepEqual([voided.outcome, voided.reason], ['error', 'invalid_state'])
   })
 
-  test('of another charge is no approval', async (t) => {
+  test('a duplicate of another charge is no approval', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     nmi.checkDuplicates = true
     await gateway.authorize(charge())

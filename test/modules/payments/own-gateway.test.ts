@@ -65,7 +65,7 @@ describe("a merchant's own gateway account", () => {
     assert.equal((await app.runtime.payments.forStore(await app.store(tenant))).name, 'nmi')
   })
 
-  test('that its provider refuses, or that could not be tried, changes nothing', async () => {
+  test("a merchant's own gateway account that its provider refuses, or that could not be tried, changes nothing", async () => {
     const { merchant, nmi } = await open()
     const wrong = { ...BODY, credentials: { security_key: 'not-a-key-of-any-account' } }
     const refused = await merchant.put(GATEWAY, wrong)

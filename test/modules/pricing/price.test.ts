@@ -152,7 +152,7 @@ describe('a coupon', () => {
     assert.deepEqual(priced.coupon, { applied: true, reason: null })
   })
 
-  test('that does not exist is reported as unknown, and no coupon has no reason', () => {
+  test('a coupon that does not exist is reported as unknown, and no coupon has no reason', () => {
     assert.deepEqual(priceOrder(order({ coupon: 'unknown' })).coupon, {
       applied: false,
       reason: 'unknown',

@@ -75,7 +75,7 @@ describe('what stock costs', () => {
     assert.deepEqual(await costOf(variant), [15, 1_805, 120])
   })
 
-  test('of what was there before the first cost is taken to be the same', async () => {
+  test('stock that was there before the first cost is taken to cost the same', async () => {
     const variant = await tracked(merchant)
     const url = `/v1/merchant/inventory/${variant}/adjust`
     ok(await merchant.post(url, { delta: 6, reason: 'found' }))
@@ -89,7 +89,7 @@ describe('what stock costs', () => {
     assert.deepEqual(kinds, ['adjusted', 'adjusted', 'received', 'opening'])
   })
 
-  test('of units that were shipped before they were counted in comes with the receipt', async () => {
+  test('units that were shipped before they were counted in get their cost with the receipt', async () => {
     const variant = await tracked(merchant)
     await bought([{ variant_id: variant, quantity: 3, unit_cost_cents: 100 }])
     const { order } = await store.place({ items: [{ variant_id: variant, quantity: 3 }] })

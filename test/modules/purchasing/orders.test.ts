@@ -60,7 +60,7 @@ describe('purchasing', () => {
       assert.equal(codeOf(await merchant.patch(`${VENDORS}/none`, {})), 'vendor_not_found')
     })
 
-    test('who is a person is named in no audit entry, and can be emptied', async () => {
+    test('a vendor who is a person is named in no audit entry, and can be emptied', async () => {
       const secret = `Zoe-${randomUUID()}`
       const person = {
         name: secret,
@@ -193,7 +193,7 @@ describe('purchasing', () => {
       assert.deepEqual(late.body.allowed, ['receive', 'close', 'cancel'])
     })
 
-    test('that is closed short or cancelled expects nothing any more', async () => {
+    test('a purchase order that is closed short or cancelled expects nothing any more', async () => {
       const variant = await tracked(merchant)
       const line = { variant_id: variant, quantity: 5, unit_cost_cents: 100 }
       const short = await ordered(merchant, [line])
@@ -318,7 +318,7 @@ describe('purchasing', () => {
       assert.equal((await stockOf(merchant, variant_id)).on_hand, 9)
     })
 
-    test('of the same totals adds nothing, with the same key or another', async () => {
+    test('a receipt of the same totals adds nothing, with the same key or another', async () => {
       const variant_id = await tracked(merchant)
       const order = await ordered(merchant, [{ variant_id, quantity: 5, unit_cost_cents: 100 }])
       const totals = [{ line_id: order.lines[0].id, quantity: 3 }]
@@ -396,7 +396,7 @@ describe('purchasing', () => {
       }
     })
 
-    test('of many orders with the same variants at once never deadlocks', async () => {
+    test('a receipt of many orders with the same variants at once never deadlocks', async () => {
       const variants = await times(3, () => tracked(merchant))
       const line = (variant_id: string) => ({ variant_id, quantity: 2, unit_cost_cents: 100 })
       const purchases = await times(6, (n) =>

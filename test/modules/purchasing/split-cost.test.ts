@@ -107,7 +107,7 @@ function countByName(steps: readonly { comes: number; isOwn: boolean; leaves: nu
   return { parts, units: shelf.length, arrived, own: shelf.filter(Boolean).length }
 }
 
-test('of a line as many units are on hand as if the oldest had left first, by name', () => {
+test('a line has as many units on hand as if the oldest had left first, by name', () => {
   const step = fc.record({ comes: fc.nat(6), isOwn: fc.boolean(), leaves: fc.nat(5) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -74,7 +74,7 @@ describe('a suggestion', () => {
     assert.equal(await suggestionOf(variant), undefined, 'all was given back')
   })
 
-  test('of a parcel that was recalled counts its units once', async () => {
+  test('a suggestion of a parcel that was recalled counts its units once', async () => {
     const variant = await tracked(merchant)
     const url = `/v1/merchant/inventory/${variant}/adjust`
     ok(await merchant.post(url, { delta: 4, reason: 'count' }))

@@ -232,7 +232,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal(row?.reason, 'not_allowed', 'a stranger has not bought')
   })
 
-  test('of a sandbox go to its owner alone', async () => {
+  test('reminders of unfinished checkouts of a sandbox go to its owner alone', async () => {
     const shop = await openStore()
     const { tenant } = shop
     const [owner, stranger] = [newEmail(), newEmail()]
@@ -334,7 +334,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal((await listOf(shop)).length, 1)
   })
 
-  test('that the mail server refuses for their address suppress it', async (t) => {
+  test('reminders of unfinished checkouts that the mail server refuses for their address suppress it', async (t) => {
     const shop = await openStore()
     const email = newEmail()
     await look(shop, email)

@@ -344,7 +344,7 @@ describe('a renewal', () => {
       })
     }
 
-    test('in a suspended store waits until the store is live, and is then one charge', async () => {
+    test('a renewal in a suspended store waits until the store is live, and is then one charge', async () => {
       const { shop, id, row } = await spoiled((to) =>
         app.operator.put(`/v1/stores/${to.tenant}/status`, { status: 'suspended' }),
       )
@@ -424,7 +424,7 @@ describe('a renewal', () => {
     })
   })
 
-  test('that was paid and then cancelled leaves its subscription running', async () => {
+  test('a renewal that was paid and then cancelled leaves its subscription running', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     const { id } = await app.subscribe(shop)
@@ -444,7 +444,7 @@ describe('a renewal', () => {
     assert.equal((await app.row(id)).status, 'active')
   })
 
-  test('of a subscription from before the engine, with no card, asks for one', async () => {
+  test('a renewal of a subscription from before the engine, with no card, asks for one', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     const { id } = await app.subscribe(shop, { card: CARDS.approved })
@@ -460,7 +460,7 @@ describe('a renewal', () => {
     assert.deepEqual(await app.events(id), ['payment_failed', 'past_due'])
   })
 
-  test('of more than one unit and of another interval is that many, that often', async () => {
+  test('a renewal of more than one unit and of another interval is that many, that often', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     const weekly = {

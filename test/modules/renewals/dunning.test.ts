@@ -114,7 +114,7 @@ describe('a declined renewal', () => {
     assert.equal((await app.row(id)).status, 'unpaid_cancelled')
   })
 
-  test('that is paid at last places one order, and skips what became due meanwhile', async () => {
+  test('a declined renewal that is paid at last places one order, and skips what became due meanwhile', async () => {
     const { shop, id } = await due(CARDS.twiceDeclined, { dunning_delays_days: [20, 20] })
     await runTo(shop, '2027-02-10T06:01:00Z', '2027-03-25T06:01:00Z')
     assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid', '3 skipped overdue'])
@@ -190,7 +190,7 @@ describe('a declined renewal', () => {
     assert.deepEqual((await app.events(id)).slice(-2), ['renewed', 'recovered'])
   })
 
-  test('by a customer who has ended the agreement at the bank ends the subscription at once', async () => {
+  test('a renewal that is declined because the agreement has ended ends the subscription at once', async () => {
     const { shop, id } = await due(CARDS.stop)
     app.setTime(shop, '2027-01-20T12:00:00Z')
     const other = await app.subscribe(shop, { card: CARDS.stop })
@@ -202,7 +202,7 @@ describe('a declined renewal', () => {
     assert.deepEqual(await app.events(id), ['cancelled'])
   })
 
-  test('by one who has ended all agreements ends every subscription on the card', async () => {
+  test('a renewal that is declined because all agreements have ended ends every subscription on the card', async () => {
     const { shop, id } = await due(CARDS.stopAll)
     app.setTime(shop, '2027-01-20T12:00:00Z')
     const same = await app.subscribe(shop, { card: CARDS.stopAll })
@@ -216,13 +216,13 @@ describe('a declined renewal', () => {
     )
   })
 
-  test('that the bank wants in some days is not tried before', async () => {
+  test('a declined renewal that the bank wants to see in some days is not tried before', async () => {
     const { shop, id } = await due(CARDS.wait)
     await app.run(shop)
     assert.match((await app.row(id)).dunning_next_at.toISOString(), /^2027-02-13T/)
   })
 
-  test('for want of funds is tried on a payday that is near', async () => {
+  test('a renewal that is declined for want of funds is tried on a payday that is near', async () => {
     const { shop, id } = await due(CARDS.approved, { dunning_delays_days: [3] })
     const gateway = () => ({ authorize: async () => resultOfCode('202') })
     await app.run(shop, { gateway })

@@ -73,7 +73,7 @@ describe('a renewal', () => {
   }
 
   for (const step of STEPS) {
-    test(`whose process is killed when ${step} places one order and takes its money once`, async () => {
+    test(`a renewal whose process is killed when ${step} places one order and takes its money once`, async () => {
       const { shop, id } = await due()
       await killAt(shop, step)
       assert.deepEqual(await app.run(shop), [], 'another worker leaves it alone')
@@ -107,7 +107,7 @@ describe('a renewal', () => {
   }
 
   for (const [when, gateway] of Object.entries(silent)) {
-    test(`whose gateway is silent ${when} is found out, and charged once`, async () => {
+    test(`a renewal whose gateway is silent ${when} is found out, and charged once`, async () => {
       const { shop, id } = await due()
       await app.run(shop, { gateway })
       assert.deepEqual(await app.cycles(id), ['1 paid', '2 charging'])
@@ -125,7 +125,7 @@ describe('a renewal', () => {
     })
   }
 
-  test('whose gateway reports late is found out at once', async () => {
+  test('a renewal whose gateway reports late is found out at once', async () => {
     const { shop, id } = await due()
     await app.run(shop, { gateway: silent['after the capture'] as GatewayOverride })
     const [order] = await app.orders(id)
@@ -136,7 +136,7 @@ describe('a renewal', () => {
     await assertRenewedOnce(shop, id)
   })
 
-  test('whose lost charge arrives after its retry was paid takes no money for it', async () => {
+  test('a renewal whose lost charge arrives after its retry was paid takes no money for it', async () => {
     const { shop, id } = await due()
     const sent: (() => Promise<unknown>)[] = []
     await app.run(shop, {
@@ -163,7 +163,7 @@ describe('a renewal', () => {
     ['declined', '2 scheduled', 'past_due'],
     ['not_found', '2 scheduled', 'active'],
   ] as const) {
-    test(`that an operator resolves as ${outcome} goes on by that outcome`, async () => {
+    test(`a renewal that an operator resolves as ${outcome} goes on by that outcome`, async () => {
       const { shop, id } = await due()
       const gone: GatewayOverride = (real) => ({
         authorize: async (charge) => {

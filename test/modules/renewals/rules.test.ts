@@ -46,7 +46,7 @@ describe('the class of a failed renewal', () => {
     }
   })
 
-  test('of a code that is not listed is that of its reason', () => {
+  test('the class of a failed renewal with a code that is not listed is that of its reason', () => {
     assert.equal(classOf(refused('expired_card')), 'hard')
     assert.equal(classOf(refused('processing_error')), 'unsent')
     assert.equal(classOf(resultOfCode('299')), 'soft')

@@ -49,7 +49,7 @@ describe('the scheduler', () => {
     return ofStore + ofAll
   }
 
-  test('of many processes at once charges each cycle once, and misses none', async () => {
+  test('schedulers of many processes at once charge each cycle once, and miss none', async () => {
     const shops = await Promise.all([app.newShop(), app.newShop()])
     const ids = (await Promise.all(shops.map((shop) => subscribeMany(shop, 12)))).flat()
     await Promise.all(Array.from({ length: 4 }, () => drain(worker({ slots: 8 }))))

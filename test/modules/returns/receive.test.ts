@@ -66,7 +66,7 @@ describe('a receipt', () => {
     )
   })
 
-  test('of a part makes the order partially refunded; several receipts, each under its key, add up', async () => {
+  test('a receipt of a part makes the order partially refunded; several receipts, each under its key, add up', async () => {
     const order = await returns.shipped({
       items: [{ variant_id: store.shop.variants[333], quantity: 3 }],
       ...TAX,
@@ -263,7 +263,7 @@ describe('a receipt', () => {
       assert.equal(await store.net(order.order.id), 0)
     })
 
-    test('of a unit that was refunded before it came: it is received without money', async () => {
+    test('a receipt of a unit that was refunded before it came pays nothing', async () => {
       const order = await returns.shipped()
       const units = { items: [{ order_item_id: order.items[0]?.id, quantity: 1 }] }
       ok(await store.merchant(order.order.id, 'refunds', units), 201)
@@ -278,7 +278,7 @@ describe('a receipt', () => {
       assert.equal((await store.read(order.order.id)).order.refunded_cents, 2_000)
     })
 
-    test('of an order that was refunded in full: the goods come back all the same', async () => {
+    test('a receipt of an order that was refunded in full takes the goods back all the same', async () => {
       const variant = await returns.tracked(2)
       const order = await returns.shipped({ items: [{ variant_id: variant, quantity: 2 }] })
       ok(await store.merchant(order.order.id, 'refunds', {}), 201)
@@ -289,7 +289,7 @@ describe('a receipt', () => {
       assert.equal((await returns.stockOf(variant)).on_hand, 2)
     })
 
-    test('of an order of which an amount was refunded: what is left of the goods, and no more', async () => {
+    test('a receipt of an order of which an amount was refunded pays what is left of the goods, and no more', async () => {
       const order = await returns.shipped({ ...SHIPPING })
       const { total_cents } = order.order
       ok(await store.merchant(order.order.id, 'refunds', { amount_cents: 1_500 }), 201)
@@ -334,7 +334,7 @@ describe('a receipt', () => {
       assert.deepEqual([even.refund, even.return.status], [null, 'partially_received'])
     })
 
-    test('with shipping, within what is left of it', async () => {
+    test('a receipt refunds shipping within what is left of it', async () => {
       const order = await returns.shipped({ ...SHIPPING })
       const made = await returns.returned(order, 2)
       const withShipping = (refund_shipping_cents: number) =>
@@ -375,7 +375,7 @@ describe('a receipt', () => {
       assert.ok(JSON.stringify(account).includes('"balance_cents":1000'), JSON.stringify(account))
     })
 
-    test('of a free order without any', async () => {
+    test('a receipt of a free order moves no money', async () => {
       const free = await addVariant(store.shop.merchant, 0)
       const order = await returns.shipped({ items: [{ variant_id: free, quantity: 1 }] })
       const made = await returns.returned(order, 1)
@@ -394,7 +394,7 @@ describe('a receipt', () => {
     })
   })
 
-  test('of a held order that is partly shipped keeps the hold', async () => {
+  test('a receipt of a held order that is partly shipped keeps the hold', async () => {
     const { order, items } = await store.place()
     await returns.ship(order.id, { items: [{ order_item_id: items[0].id, quantity: 1 }] })
     ok(await store.merchant(order.id, 'hold'))

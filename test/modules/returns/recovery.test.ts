@@ -100,7 +100,7 @@ describe('a receipt that is interrupted', () => {
 
   const readReturn = async (id: string) => (await store.read(id)).returns[0]
 
-  test('by a gateway that does not answer has received the goods, and refunds once', async () => {
+  test('a receipt that is interrupted by a gateway that does not answer has received the goods, and refunds once', async () => {
     const { order, variant, id } = await shippedOf(2)
     const made = await returns.returned(order, 2)
     const unknown = begin({ gateway: losing('after') }, made.id, receipt(made, 1))
@@ -131,7 +131,7 @@ describe('a receipt that is interrupted', () => {
     await store.check()
   })
 
-  test('by a gateway that never got the refund fails it after an hour, and it can be tried again', async () => {
+  test('a receipt that is interrupted by a gateway that never got the refund fails it after an hour, and it can be tried again', async () => {
     const { order, variant, id } = await shippedOf(1)
     const made = await returns.returned(order, 1)
     const key = randomUUID()
@@ -149,7 +149,7 @@ describe('a receipt that is interrupted', () => {
     await store.check()
   })
 
-  test('and whose refund arrives after it was given up is not refunded again', async () => {
+  test('a receipt whose refund arrives after it was given up is not refunded again', async () => {
     const { order, id } = await shippedOf(1)
     const made = await returns.returned(order, 1)
     const unknown = begin({ gateway: losing('before') }, made.id, receipt(made, 1))
@@ -171,7 +171,7 @@ describe('a receipt that is interrupted', () => {
     await store.check()
   })
 
-  test('by a refusal of the gateway keeps the goods; the refund failed, and is tried again', async () => {
+  test('a receipt that is interrupted by a refusal of the gateway keeps the goods; the refund failed, and is tried again', async () => {
     const { order, variant, id } = await shippedOf(2)
     const made = await returns.returned(order, 2)
     const declining = () => ({
@@ -202,7 +202,7 @@ describe('a receipt that is interrupted', () => {
     await store.check()
   })
 
-  test('by the refusal of one of two cards: the next try refunds only what is missing', async () => {
+  test('a receipt that is interrupted by the refusal of one of two cards: the next try refunds only what is missing', async () => {
     const { order, items } = await store.place()
     const edits = [{ order_item_id: items[0].id, quantity: 3 }]
     ok(await store.shopper(order.id, 'edit', { edits, card: APPROVED }))
@@ -229,7 +229,7 @@ describe('a receipt that is interrupted', () => {
     await store.check()
   })
 
-  test('by a gateway that stays silent is ended as the operator says', async () => {
+  test('a receipt that is interrupted by a gateway that stays silent is ended as the operator says', async () => {
     const { order, id } = await shippedOf(1)
     const made = await returns.returned(order, 1)
     const silent = () => ({
@@ -257,7 +257,7 @@ describe('a receipt that is interrupted', () => {
   })
 
   for (const point of ['return_receive-begun', 'refund-sent', 'return_receive-answered']) {
-    test(`by a process that is killed at ${point} is ended by the worker, once`, async () => {
+    test(`a receipt that is interrupted by a process that is killed at ${point} is ended by the worker, once`, async () => {
       const { order, variant, id } = await shippedOf(2)
       const made = await returns.returned(order, 2)
       const key = randomUUID()

@@ -79,7 +79,7 @@ describe('returns', () => {
       assert.equal(none.body.items[0].returnable, 0)
     })
 
-    test('of the same units is made once, however many ask at the same time', async () => {
+    test('a return of the same units is made once, however many requests come at the same time', async () => {
       const order = await returns.shipped()
       const lines = [{ order_item_id: order.items[0]?.id, quantity: 2 }]
       const answers = await Promise.all(
@@ -142,7 +142,7 @@ describe('returns', () => {
       ok(await recall())
     })
 
-    test('that is not there, or is of another store, is not found, and a lesser key is refused', async () => {
+    test('answers 404 for an unknown return and for one of another store, and refuses a lesser key', async () => {
       const made = await returns.returned(await returns.shipped(), 1)
       const stranger = await store.app.merchant('globex')
       for (const answer of [

@@ -14,7 +14,7 @@ const event = (type: string, data: object): HappenedEvent => ({
 })
 
 describe('the events that cause a mail', () => {
-  test('of a return name its units and its refund, once for each receipt', () => {
+  test('the mails of a return name its units and its refund, once for each receipt', () => {
     const [id, order_item_id, refund_id] = [randomUUID(), randomUUID(), randomUUID()]
     const line = { order_item_id, quantity: 2, received_quantity: 1, reason: 'too small' }
     const returned = { id, lines: [line], instructions: 'Pack it well' }
@@ -40,7 +40,7 @@ describe('the events that cause a mail', () => {
     assert.equal(mails[1]?.details?.refunded_cents, 500)
   })
 
-  test('of an exchange ask for each payment, and do not call moved money a refund', () => {
+  test('the mails of an exchange ask for each payment, and do not call moved money a refund', () => {
     const refund = { refund_id: randomUUID(), amount_cents: 500, method: 'exchange' }
     const request = { amount_cents: 100, status: 'open' }
     const events = [
@@ -60,7 +60,7 @@ describe('the events that cause a mail', () => {
     )
   })
 
-  test('of a cancellation leave out the mails of the refunds that it names, and no others', () => {
+  test('the mail of a cancellation replaces the mails of the refunds that it names, and no others', () => {
     const [inside, outside] = [randomUUID(), randomUUID()]
     const refund = (refund_id: string) => event('order.refunded', { refund: { refund_id } })
     const refunds = [
@@ -82,7 +82,7 @@ describe('the events that cause a mail', () => {
     assert.deepEqual(mails[1]?.details, { refunded_cents: 500 })
   })
 
-  test('of a gift card may name the day on which it is sent', () => {
+  test('the mail of a gift card may name the day on which it is sent', () => {
     const card = { id: randomUUID(), has_recipient: true }
     const at = (send_at: unknown) =>
       listCaused([event('giftcard.issued', { gift_card: { ...card, send_at } })])[0]?.send_at

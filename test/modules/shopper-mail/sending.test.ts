@@ -251,7 +251,7 @@ describe('the sending of mails to shoppers', () => {
     assert.match(row?.last_error ?? '', /time zone/i)
   })
 
-  test('of a sandbox sends to its owner alone, and keeps from all others, also when sent again', async () => {
+  test('a sandbox sends mails to its owner alone, and keeps them from all others, also when sent again', async () => {
     const shop = await newShop(app)
     await app.operator.put(`/v1/stores/${shop.tenant}/owner`, { email: 'owner@shop.example' })
     await app.operator.put(`/v1/stores/${shop.tenant}/sandbox`, { sandbox: true })

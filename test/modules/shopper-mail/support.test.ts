@@ -83,7 +83,7 @@ describe('a mail of an order', () => {
     assert.equal((await resend()).status, 202, 'the address of the order still gets its mail')
   })
 
-  test('with the code of a gift card goes to its recipient alone', async () => {
+  test('a mail of an order with the code of a gift card goes to its recipient alone', async () => {
     const { shop, resend } = await open()
     await enable(shop.merchant, 'gift_cards')
     const card = { initial_balance_cents: 1_000, recipient_email: 'bob@example.org' }
@@ -130,7 +130,7 @@ describe('a mail of an order', () => {
     )
   })
 
-  test('of an erased customer is not shown any more, and goes nowhere', async () => {
+  test('a mail of an order of an erased customer is not shown any more, and goes nowhere', async () => {
     const { merchant, read, resend } = await open({ customer_ref: 'leaving' })
     assert.equal((await resend({ to: 'left@example.org' })).status, 202)
     const asked = await merchant.post('/v1/my/privacy/erase', { customer_ref: 'leaving' })
@@ -143,7 +143,7 @@ describe('a mail of an order', () => {
     assert.deepEqual(rows, [])
   })
 
-  test('and a note stand at the order, which a note leaves without a trace of its text', async () => {
+  test('a mail and a note stand at the order, and a deleted note leaves no trace of its text', async () => {
     const { merchant, order, shop } = await open()
     const url = `/v1/merchant/orders/${order.id}`
     const made = await merchant.post(`${url}/notes`, { note: 'Called, wants it on Monday' })

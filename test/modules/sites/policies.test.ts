@@ -99,7 +99,7 @@ describe('a shipping or tax policy that cannot be read', () => {
     assert.equal((await merchant.get('/v1/my/site')).body.versions_total, before)
   })
 
-  test('of an older release is refused when it is published, and the site stays', async () => {
+  test('an unreadable policy of an older release is refused when it is published, and the site stays', async () => {
     const { merchant, tenant } = await open()
     const version = await storeUnchecked(tenant, { behavior: { shipping: 'free' } }, false)
     const active = (await merchant.get('/v1/my/site')).body.active.version
@@ -108,7 +108,7 @@ describe('a shipping or tax policy that cannot be read', () => {
     assert.equal((await merchant.get('/v1/my/site')).body.active.version, active)
   })
 
-  test('that is published already sells nothing without a policy, and all with one of the request', async () => {
+  test('an unreadable policy that is published already sells nothing without a policy, and all with one of the request', async () => {
     const shop = await open()
     const manifest = { behavior: { shipping: { ...RATES, max_cents: null }, tax: 'none' } }
     await storeUnchecked(shop.tenant, manifest, true)

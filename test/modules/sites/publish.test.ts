@@ -147,7 +147,7 @@ describe('publishing', () => {
 })
 
 describe('the overview', () => {
-  test('of a store without a site is empty', async () => {
+  test('the overview of a store without a site is empty', async () => {
     const acme = await shared.current.merchant(nextTenant())
     const { status, body } = await acme.get(OVERVIEW)
     assert.equal(status, 200)

@@ -187,7 +187,7 @@ describe('resolving', () => {
     assert.equal((await app.anyone.get(hostUrl('early.example'))).status, 200)
   })
 
-  test('of a host that moves to another store answers with that store', async () => {
+  test('resolving a host that moves to another store answers with that store', async () => {
     const { app, tenant, acme } = await openStore()
     const { tenant: other, acme: globex } = await openStore()
     const url = hostUrl('moves.example')

@@ -105,7 +105,7 @@ test('legal details that an invoice cannot print are stored, with a warning', as
 })
 
 describe('a section', () => {
-  test('of a registered type passes without a warning', async () => {
+  test('a section of a registered type passes without a warning', async () => {
     // The store of the images in the examples.
     const acme = await shared.current.merchant('acme')
     assert.deepEqual(Object.keys(EXAMPLES).sort(), Object.keys(SECTION_TYPES).sort())
@@ -123,7 +123,7 @@ describe('a section', () => {
     }
   })
 
-  test('that a storefront may not show as intended is stored, with a warning', async () => {
+  test('a section that a storefront may not show as intended is stored, with a warning', async () => {
     const { acme } = await openStore()
     const sections = [
       { type: 'hero', props: { heading: 1, cta: { label: 'x' } } },

@@ -28,7 +28,7 @@ const SPELLINGS: Record<string, string> = {
 }
 
 describe('a manifest is answered as it was sent, byte for byte', () => {
-  test('in every answer that shows it', async (t) => {
+  test('a manifest is answered as it was sent in every answer that shows it', async (t) => {
     const app = await openTestApp(t, { live: true })
     for (const [i, [what, spelling]] of Object.entries(SPELLINGS).entries()) {
       await assertVerbatim(app, `store-${i}`, what, spelling)

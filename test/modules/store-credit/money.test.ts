@@ -124,7 +124,7 @@ describe('store credit as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('that an order gives back keeps the dates it was paid with, the longest valid first', async () => {
+  test('store credit that an order gives back keeps the dates it was paid with, the longest valid first', async () => {
     const db = await openStore()
     const SOON = '2998-01-01T00:00:00Z'
     await credit(db, 300, SOON)
@@ -312,7 +312,7 @@ describe('credit that expires', () => {
     await assertOracles(superuser)
   })
 
-  test('that an order holds does not keep older credit from expiring once that is released', async () => {
+  test('expiring credit that an order holds does not keep older credit from expiring once it is released', async () => {
     const db = await openStore()
     const sooner = '2998-01-01T00:00:00Z'
     await credit(db, 100, sooner)

@@ -71,7 +71,7 @@ describe('a move of the clock', () => {
     }
   }
 
-  test('by a month runs each due thing once, at its own time and in that order', async () => {
+  test('a move of the clock by a month runs each due thing once, at its own time and in that order', async () => {
     const { app } = held
     const shop = await app.openSandbox('month')
     const made = await plantAll(shop)
@@ -250,7 +250,7 @@ describe('a move of the clock', () => {
     assert.ok(Date.parse(body.now) - Date.parse(first) >= 28 * DAY_MS)
   })
 
-  test('by two years with nothing due ends at once', async () => {
+  test('a move of the clock by two years with nothing due ends at once', async () => {
     const { app } = held
     const { merchant } = await app.openSandbox('idle')
     const start = Date.now()

@@ -38,7 +38,7 @@ describe('the test clock', () => {
     assert.equal((await other.get(CLOCK)).body.error.code, 'forbidden')
   })
 
-  test('of one store is not moved, read or reset by the key of another', async () => {
+  test('the test clock of one store is not moved, read or reset by the key of another', async () => {
     const { app } = held
     const { merchant } = await app.openSandbox('mine')
     const stranger = (await app.openSandbox('theirs')).merchant

@@ -57,7 +57,7 @@ describe('partitions', () => {
     assert.deepEqual((await admin.query(listed)).rows, before)
   })
 
-  test('that are missing are reported, and made with the rows that had no other place', async (t) => {
+  test('partitions that are missing are reported, and made with the rows that had no other place', async (t) => {
     const { admin, worker, count } = await open(t)
     const { rows } = await admin.query(`
       select name from partition_months where parent = 'audit_log' and month = ${monthAgo(0)}`)
@@ -125,7 +125,7 @@ describe('old months', () => {
     assert.equal(await count('webhook_events'), 0)
   })
 
-  test('of the last weeks are refused by the database, whatever a setting says', async (t) => {
+  test('old months of the last weeks are refused by the database, whatever a setting says', async (t) => {
     const { admin, worker, count } = await open(t)
     await addAudit(admin, 'acme', 0, 1)
     const periods = { ...PERIODS, RETENTION_AUDIT_DAYS: 1, RETENTION_WEBHOOK_DAYS: 1 }
@@ -186,7 +186,7 @@ describe('old months', () => {
     assert.equal((await readAll(admin, blobs)).length, 12_010)
   })
 
-  test('with more rows than their archive are not dropped', async (t) => {
+  test('old months with more rows than their archive are not dropped', async (t) => {
     const { admin, blobs, count, drop } = await open(t)
     await addAudit(admin, 'acme', 14, 2)
     await admin.query(`
