@@ -1,5 +1,15 @@
-import { cents, choice, country, list, object, type Props, taxProvider, whole } from './prop.ts'
-import { type Fault, listFaults, readProps } from './read-props.ts'
+import {
+  cents,
+  choice,
+  country,
+  list,
+  object,
+  type Props,
+  taxProvider,
+  toggle,
+  whole,
+} from './prop.ts'
+import { type Fault, listFaults, listUnknown, readProps } from './read-props.ts'
 
 /**
  * The policies of a store, which decide what shoppers pay: `behavior.shipping` and `behavior.tax`. Other parts of a
@@ -30,12 +40,17 @@ const days = (meaning: string) => whole(meaning, { max: DELIVERY_DAYS_MAX, requi
 const deliveryDays = (meaning: string) =>
   object(meaning, { min: days('The fewest.'), max: days('The most.') })
 
-export const SHIPPING_PROPS = {
-  ...RATES,
+/** How long shipping takes. Other than the prices, these are read as well as possible. */
+export const DELIVERY_PROPS = {
   delivery_days: deliveryDays(
     'How many working days, Monday to Friday, standard shipping takes from the order to the arrival. Shoppers are told the dates; without it, none.',
   ),
   expedited_delivery_days: deliveryDays('The same of expedited shipping.'),
+} as const
+
+export const SHIPPING_PROPS = {
+  ...RATES,
+  ...DELIVERY_PROPS,
   countries: list(
     'The countries that the store ships to: a checkout refuses others. Without it, every country.',
     COUNTRIES_MAX,
@@ -52,6 +67,11 @@ export const TAX_PROPS = {
     'The rate of `flat_rate`, in hundredths of a percent: 1900 is 19 %. Providers ignore it; send 0.',
     { max: 10_000, required: true },
   ),
+} as const
+
+/** The member `tax` of a manifest, beside `behavior`. */
+export const PRICE_PROPS = {
+  prices_include_tax: toggle('Whether all prices of the store have the tax inside.', false),
 } as const
 
 /** How orders are shipped, as a checkout takes it. */
@@ -76,20 +96,28 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null
 
-/** Whether the shipping names any price. `countries` alone are no policy: shipping is then free. */
-export const hasRates = (shipping: unknown): boolean =>
+/** Whether the shipping names any price. */
+const hasRates = (shipping: unknown): boolean =>
   isObject(shipping) && Object.keys(RATES).some((name) => Object.hasOwn(shipping, name))
 
 /** Whether a tax policy says that there is no tax. */
 const isNoTax = (tax: JsonObject): boolean =>
   Object.hasOwn(tax, 'provider') && (tax.provider === null || tax.provider === 'null')
 
-/** Lists why a shipping policy cannot be read. It has no fault where there is none. */
+/**
+ * Lists why a shipping policy cannot be read. It has no fault where there is none. Without any price, a member that is
+ * not known was most likely meant to be one: shipping would be free.
+ */
 export function listShippingFaults(shipping: unknown): Fault[] {
   if (isMissing(shipping)) return []
   if (!isObject(shipping)) return [{ path: '', message: 'must be an object, or null' }]
-  return hasRates(shipping) ? faultsOfKnown(RATES, shipping) : []
+  return hasRates(shipping)
+    ? faultsOfKnown(RATES, shipping)
+    : listUnknown(SHIPPING_PROPS, shipping, UNKNOWN_MAX)
 }
+
+/** More unknown members than a person reads. */
+const UNKNOWN_MAX = 10
 
 /** Lists why a tax policy cannot be read. It has no fault where there is none. */
 export function listTaxFaults(tax: unknown): Fault[] {
@@ -104,6 +132,10 @@ function faultsOfKnown(props: Props, value: JsonObject): Fault[] {
   const given = Object.fromEntries(known.map((name) => [name, value[name]]))
   return listFaults(props, given, Object.keys(props).length)
 }
+
+/** Whether a shipping policy can be read and names no price, such as `countries` alone: shipping is then free. */
+export const isFree = (shipping: unknown): boolean =>
+  isObject(shipping) && !hasRates(shipping) && listShippingFaults(shipping).length === 0
 
 /** Reads a shipping policy; null where there is none, and where it cannot be read. */
 export function readShippingPolicy(shipping: unknown): ShippingPolicy | null {

@@ -113,7 +113,9 @@ export function listUnknown(props: Props, value: JsonObject, max: number): Fault
   )
 }
 
-const pointerPart = (name: string) => name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')
+/** A name as a part of a JSON Pointer, cut to what a person reads. */
+export const pointerPart = (name: string) =>
+  name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')
 
 function faultsOf(prop: Prop, value: unknown, path: string): Fault[] {
   if (value === undefined) {

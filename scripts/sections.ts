@@ -165,7 +165,8 @@ ${JSON.stringify(
 \`behavior.shipping\` and \`behavior.tax\` say what shoppers pay beside the goods. The storefront sends both with each preview and
 checkout. Other values of a manifest are read as well as possible; a policy that is there is read as a whole: one that is no object,
 lacks a member that is needed or has a value of another form is refused with 422 \`unreadable_policy\`, which names each place, when a
-draft is saved and when it is published. A member that is not known is a warning. \`null\` is the same as no policy.
+draft is saved and when it is published. A member that is not known is a warning; where shipping has no
+price, it is a fault, since it was most likely meant as one. \`null\` is the same as no policy.
 
 ### behavior.shipping
 

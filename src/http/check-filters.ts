@@ -13,7 +13,7 @@ import type { App } from './route.ts'
 /** Parameters that are clamped and never refused, in any spelling, also by reads that have no pages. */
 const CLAMPED: readonly string[] = ['limit', 'offset', 'limit[]', 'offset[]']
 
-/** The place of a page. A list reads it itself, and refuses a cursor that it did not write. */
+/** The place of a page. */
 const PLACE = 'after'
 
 /** The pairs of parameters that are the two ends of a range. */
@@ -57,15 +57,32 @@ type Check = (query: unknown, name: string) => string | null
 
 /** Makes the function that says what is wrong with a parameter; null where nothing is. */
 function readChecks(known: Query) {
-  const checks = new Map(Object.entries(known).map(([name, shape]) => [name, checkOf(shape)]))
+  const checks = new Map(
+    Object.entries(known).map(([name, shape]) => [
+      name,
+      isCursor(name, shape) ? NO_CHECK : once(checkOf(shape)),
+    ]),
+  )
   const names = Object.keys(known)
   return (name: string, query: unknown): string | null => {
     if (CLAMPED.includes(name)) return null
     const check = checks.get(name)
     if (check === undefined) return unknownName(name, names)
-    return name === PLACE || readText(query, name) === undefined ? null : check(query, name)
+    return check(query, name)
   }
 }
+
+/** A list reads its cursor itself. The feed of events goes on after a number, which is no cursor. */
+const isCursor = (name: string, { type }: QueryShape): boolean =>
+  name === PLACE && type !== 'integer'
+
+/** Lets a parameter be sent once, or empty: of two values, one would count for nothing. */
+const once =
+  (check: Check): Check =>
+  (query, name) => {
+    if (Array.isArray((query as Record<string, unknown>)[name])) return 'must be sent once'
+    return readText(query, name) === undefined ? null : check(query, name)
+  }
 
 function unknownName(name: string, known: readonly string[]): string {
   const near = findNear(name, known)

@@ -43,7 +43,9 @@ function resolveFailure(text: string): unknown {
 /** Values that a parameter cannot have; none for a free text. */
 function impossible({ name, schema }: Parameter): string[] {
   const { type, format, pattern } = schema
-  if (['limit', 'offset', 'after'].includes(name)) return []
+  if (['limit', 'offset'].includes(name)) return []
+  // A cursor is read by its list. The feed of events goes on after a number.
+  if (name === 'after') return type === 'integer' ? ['abc', 'undefined'] : []
   if (schema.enum !== undefined || type === 'boolean') return ['no-such-value', 'TRUE']
   if (type === 'integer') return schema.minimum === undefined ? ['abc', '-1', '1.5'] : ['abc']
   if (format === 'date' || format === 'date-time') return ['yesterday', '2026-02-30', '2026-13-01']
@@ -108,6 +110,18 @@ describe('every list of merchants and the operator', () => {
       }
     }
     assert.ok(refused > 150, `${refused}`)
+  })
+
+  test('refuses a filter that is sent twice: one of them would count for nothing', async () => {
+    let refused = 0
+    for (const list of LISTS) {
+      const filter = list.known.find(({ name }) => !['limit', 'offset', 'after'].includes(name))
+      if (filter === undefined) continue
+      const value = encodeURIComponent(filter.schema.enum?.[0] ?? '2026-03-01')
+      await assertRefused(list, `${filter.name}=${value}&${filter.name}=${value}`, filter.name)
+      refused += 1
+    }
+    assert.ok(refused > 50, `${refused}`)
   })
 
   test('refuses a range whose end is before its beginning', async () => {

@@ -1,6 +1,7 @@
 import { BEHAVIOR_PROPS } from '../../../manifest/behavior-props.ts'
 import {
-  hasRates,
+  DELIVERY_PROPS,
+  isFree,
   listShippingFaults,
   listTaxFaults,
   SHIPPING_PROPS,
@@ -44,17 +45,27 @@ export const withoutNulls = (value: unknown): unknown =>
 export function listBehaviorFaults(given: unknown): Fault[] {
   const behavior = withoutNulls(given)
   if (!isObject(behavior)) return []
-  const { shipping: _shipping, tax: _tax, ...props } = BEHAVIOR_PROPS
   const { shipping, tax, ...others } = behavior
   return [
-    ...(isObject(shipping) && !hasRates(shipping) ? [NO_RATES] : []),
+    ...(isFree(shipping) ? [NO_RATES] : []),
     ...unknownOf(SHIPPING_PROPS, shipping, '/shipping'),
+    ...deliveryFaults(shipping),
     ...unknownOf(TAX_PROPS, tax, '/tax'),
-    ...listFaults(props, others, FAULTS_MAX).filter(({ path }) => path !== STATEMENT_VERSION),
+    ...listFaults(BEHAVIOR_PROPS, others, FAULTS_MAX).filter(
+      ({ path }) => path !== STATEMENT_VERSION,
+    ),
   ]
 }
 
 const NO_RATES: Fault = { path: '/shipping', message: 'names no rates, so that shipping is free' }
+
+function deliveryFaults(shipping: unknown): Fault[] {
+  if (!isObject(shipping)) return []
+  const names = Object.keys(DELIVERY_PROPS).filter((name) => (shipping[name] ?? null) !== null)
+  const given = Object.fromEntries(names.map((name) => [name, shipping[name]]))
+  return at('/shipping', listFaults(DELIVERY_PROPS, given, FAULTS_MAX))
+}
+
 const STATEMENT_VERSION = '/funnelGate/statementVersion'
 
 const unknownOf = (props: Parameters<typeof listUnknown>[0], value: unknown, base: string) =>

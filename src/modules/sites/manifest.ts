@@ -1,11 +1,13 @@
 import { BRAND_PROPS } from '../../../manifest/behavior-props.ts'
 import { isCountry } from '../../../manifest/countries.ts'
 import { LEGAL_PROPS } from '../../../manifest/legal-props.ts'
+import { PRICE_PROPS } from '../../../manifest/policies.ts'
 import { object, type Props } from '../../../manifest/prop.ts'
-import { type Fault, listFaults, listUnknown } from '../../../manifest/read-props.ts'
+import { type Fault, listFaults, listUnknown, pointerPart } from '../../../manifest/read-props.ts'
 import { isSectionName, SECTION_TYPES } from '../../../manifest/section-types.ts'
 import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
 import { canonicalHash } from '../../kernel/canonical-json.ts'
+import { findNear } from '../../kernel/near-names.ts'
 import { listBehaviorFaults, withoutNulls } from './behavior-faults.ts'
 import { isObject, listMenuFaults, listPageFaults, listWeightFaults } from './page-warnings.ts'
 import type { Manifest, Warning } from './schema.ts'
@@ -43,12 +45,14 @@ export function listWarnings({ value }: ReceivedManifest): Warning[] {
   const { pages, menus, legal } = value as Record<string, unknown>
   const { faults, sections: ofPages } = listPageFaults(pages)
   const warnings = [
+    ...warningsOf(listMisspeltParts(value), 'unexpected_value', ''),
     ...listFunnelGateWarnings(value),
     ...warningsOf(listCountryFaults(value), 'unexpected_value', ''),
     ...warningsOf(listBehaviorFaults(value.behavior), 'unexpected_value', '/behavior'),
     ...listPartWarnings(BRAND_PROPS, withoutNulls(value.brand), '/brand'),
     ...listThemeWarnings(value),
     ...listPartWarnings(LEGAL_PROPS, legal, '/legal'),
+    ...listPartWarnings(PRICE_PROPS, value.tax, '/tax'),
     ...warningsOf([...faults, ...listMenuFaults(menus, pages)], 'unexpected_value', ''),
   ]
   const home = '/template/sections'
@@ -84,6 +88,26 @@ function listSectionWarnings(section: unknown, path: string): Warning[] {
   }
   const message = `This section type is not registered: a storefront may not show it. Registered are ${KNOWN_TYPES}.`
   return [{ path: `${path}/type`, code: 'unregistered_section', message }]
+}
+
+/** The parts of a manifest that anything of ours reads. */
+const PARTS = 'store brand theme template seo behavior tax pages menus legal'.split(' ')
+
+/** How many unknown parts are compared with the known ones: no person writes more of them. */
+const COMPARED_MAX = 1_000
+
+/**
+ * Lists the parts whose names are almost those of known ones: all that such a part says would count for nothing. Other
+ * parts are the merchant's own.
+ */
+function listMisspeltParts(manifest: Manifest): Fault[] {
+  const unknown = Object.keys(manifest).filter((name) => !PARTS.includes(name))
+  return unknown.slice(0, COMPARED_MAX).flatMap((name) => {
+    const near = findNear(name, PARTS)
+    if (near === null) return []
+    const message = `is not known here; did you mean \`${near}\`?`
+    return [{ path: `/${pointerPart(name)}`, message }]
+  })
 }
 
 function listThemeWarnings({ theme }: Manifest): Warning[] {

@@ -61,6 +61,12 @@ describe('a shipping or tax policy that cannot be read', () => {
       { shipping: { ...RATES, free_shipping_threshold_cents: '50' } },
       'free_shipping_threshold_cents',
     ],
+    ['prices of other names', { shipping: { flatRateCents: 500 } }, 'shipping.flatRateCents'],
+    [
+      'a price beside countries',
+      { shipping: { countries: ['DE'], rate: 500 } },
+      'manifest.behavior.shipping.rate',
+    ],
     ['another mode', { shipping: { ...RATES, mode: 'by_weight' } }, 'mode'],
     ['a tax as a number', { tax: 19 }, 'manifest.behavior.tax'],
     ['a tax without a provider', { tax: { rate_bps: 1_900 } }, 'provider'],
@@ -153,13 +159,14 @@ describe('a policy that can be read', () => {
       assert.equal(status, 200, text)
       assert.deepEqual(body.warnings, [])
     }
-    const alone = { shipping: { countries: ['DE'] } }
-    const { body } = await merchant.put(DRAFT, { manifest: { behavior: alone } })
-    assert.deepEqual(
-      body.warnings.map(({ path }: { path: string }) => path),
-      ['/behavior/shipping'],
-      'shipping is free, which a merchant should know',
-    )
+    for (const shipping of [{ countries: ['DE'] }, { 'x-own': 1 }, {}]) {
+      const { body } = await merchant.put(DRAFT, { manifest: { behavior: { shipping } } })
+      assert.deepEqual(
+        body.warnings.map(({ path }: { path: string }) => path),
+        ['/behavior/shipping'],
+        'shipping is free, which a merchant should know',
+      )
+    }
   })
 
   for (const { title, manifest, goods_cents, expedited, costs } of POLICY_EXAMPLES) {
@@ -188,23 +195,37 @@ describe('a manifest with members that nothing reads', () => {
       giftCards: { enabled: 'yes', on: true },
       search: true,
       storecredit: { enabled: true },
-      shipping: { ...RATES, free_shipping_treshold_cents: 5_000 },
+      shipping: {
+        ...RATES,
+        free_shipping_treshold_cents: 5_000,
+        delivery_days: { min: '3', max: 5 },
+      },
       tax: { ...FLAT, prices_include_tax: true },
       returns: { windowDays: '30' },
       consent: null,
+      shippng: RATES,
     },
+    tax: { prices_include_taxes: true },
+    behaviour: { shipping: RATES },
+    Menus: {},
+    campaign: { any: 1 },
   }
   const PLACES = [
+    '/Menus',
     '/behavior/giftCards/enabled',
     '/behavior/giftCards/on',
     '/behavior/returns/windowDays',
     '/behavior/search',
+    '/behavior/shipping/delivery_days/min',
     '/behavior/shipping/free_shipping_treshold_cents',
+    '/behavior/shippng',
     '/behavior/storecredit',
     '/behavior/tax/prices_include_tax',
+    '/behaviour',
     '/brand/logo',
     '/brand/tagline',
     '/menus/sidebar',
+    '/tax/prices_include_taxes',
     '/theme/color/primery',
     '/theme/colours',
   ]
@@ -216,6 +237,10 @@ describe('a manifest with members that nothing reads', () => {
     const draft = await merchant.put(DRAFT, { manifest: MANIFEST })
     assert.equal(draft.status, 200, draft.text)
     assert.deepEqual(placesOf(draft.body), PLACES)
+    const told = (path: string) =>
+      draft.body.warnings.find((each: { path: string }) => each.path === path).message
+    assert.match(told('/behavior/shippng'), /\bshipping, tax\b/, 'all that it may be is named')
+    assert.match(told('/behaviour'), /did you mean `behavior`/)
     const published = await merchant.post(PUBLISH, { version: draft.body.version })
     assert.equal(published.status, 200, published.text)
     assert.deepEqual(published.body, draft.body)
