@@ -1,3 +1,4 @@
+import { shippingRate } from '../../manifest/shipping.ts'
 import type { FoundProduct, Product, Variant } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import { arrivalNote } from '../layout/arrival.ts'
@@ -168,7 +169,7 @@ function shippingCost({ policies, locale }: Site, currency: string): string | nu
   if (shipping === null) return null
   const { texts, formatMoney } = locale
   const money = (cents: number) => formatMoney(cents, currency)
-  const rate = money(Math.min(shipping.flat_rate_cents, shipping.max_cents))
+  const rate = money(shippingRate(shipping, false))
   const threshold = shipping.free_shipping_threshold_cents
   return texts.shippingCost(rate, threshold === null ? null : money(threshold))
 }

@@ -1,3 +1,4 @@
+import { shippingPrice } from '../../manifest/shipping.ts'
 import type { Product, Variant } from '../api/types.ts'
 import { REPEATED } from '../cart/cart.ts'
 import { type Html, html } from '../layout/html.ts'
@@ -56,10 +57,9 @@ function planNotes(
 ): string[] {
   const { texts, formatMoney, formatDay, formatList, dateValue } = locale
   const { shipping, tax } = policies
-  const threshold = shipping?.free_shipping_threshold_cents ?? null
-  const isFree = threshold !== null && cents >= threshold
-  const rate = shipping === null ? 0 : Math.min(shipping.flat_rate_cents, shipping.max_cents)
-  const cost = isFree || rate === 0 ? null : formatMoney(rate, currency)
+  const sent = { goods_cents: cents, expedited: false }
+  const price = shipping === null ? 0 : shippingPrice(shipping, sent)
+  const cost = price === 0 ? null : formatMoney(price, currency)
   const isTaxed = !pricesIncludeTax && tax !== null && tax.rate_bps > 0
   const rhythm = {
     interval: subscription_interval ?? 'month',

@@ -1,3 +1,4 @@
+import { shippingPrice } from '../../manifest/shipping.ts'
 import type { FoundProduct, Product, Variant } from '../api/types.ts'
 import { assetUrl } from '../layout/images.ts'
 import { measureData } from '../layout/measure-price.ts'
@@ -86,9 +87,7 @@ function offerData({ site }: PageContext, variant: Variant, url: string): object
 function shippingData({ site }: PageContext, { price_cents, currency }: Variant): object {
   const { shipping } = site.policies
   if (shipping === null || site.countries === null) return {}
-  const { flat_rate_cents, max_cents, free_shipping_threshold_cents: threshold } = shipping
-  const isFree = threshold !== null && price_cents >= threshold
-  const cents = isFree ? 0 : Math.min(flat_rate_cents, max_cents)
+  const cents = shippingPrice(shipping, { goods_cents: price_cents, expedited: false })
   return {
     shippingDetails: {
       '@type': 'OfferShippingDetails',

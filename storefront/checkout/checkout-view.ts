@@ -1,4 +1,5 @@
 import { LEGAL_KINDS } from '../../manifest/page-props.ts'
+import { offersExpedited, shippingRate } from '../../manifest/shipping.ts'
 import type { Item } from '../api/types.ts'
 import { REPEATED } from '../cart/cart.ts'
 import { type CartLine, needsAddress } from '../cart/cart-lines.ts'
@@ -178,15 +179,14 @@ function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView)
   const { shipping } = site.policies
   const { texts, formatMoney } = site.locale
   const arrival = arrivalNote(site, 'standard')
-  if (shipping === null || shipping.expedited_rate_cents === shipping.flat_rate_cents) {
+  if (shipping === null || !offersExpedited(shipping)) {
     return arrival === null ? null : html`<p class="note">${arrival}</p>`
   }
   const radio = (value: 'standard' | 'expedited', label: string, checked: boolean) => {
     const note = arrivalNote(site, value)
     return html`<label class="choice"><input type="radio" name="speed" value="${value}"${checked && html` checked`} data-reprice><span class="choice-box"><span>${label}${note !== null && html`<br><small class="choice-note">${note}</small>`}</span></span></label>`
   }
-  const cents = Math.min(shipping.expedited_rate_cents, shipping.max_cents)
-  const express = texts.express(formatMoney(cents, quote.currency))
+  const express = texts.express(formatMoney(shippingRate(shipping, true), quote.currency))
   return html`<fieldset class="choices"><legend>${texts.shippingMethod}</legend>${radio('standard', texts.standard, !details.expedited)}${radio('expedited', express, details.expedited)}</fieldset>`
 }
 
