@@ -11,7 +11,9 @@ import type { TenantDb } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { sql } from '../src/db/sql.ts'
+import { OpenObject } from '../src/kernel/schema.ts'
 import * as stores from '../src/modules/stores/service.ts'
+import { defineEvent } from '../src/modules/webhooks/define-event.ts'
 import {
   addSequence,
   signedHeaders,
@@ -20,7 +22,7 @@ import {
 } from '../src/modules/webhooks/envelope.ts'
 import { numberNewEvents } from '../src/modules/webhooks/jobs.ts'
 import { newSecret } from '../src/modules/webhooks/secrets.ts'
-import { emit, subscribe } from '../src/modules/webhooks/service.ts'
+import { subscribe } from '../src/modules/webhooks/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
 import { createLogger } from '../src/platform/log.ts'
 import { openRuntime, type Runtime } from '../src/runtime.ts'
@@ -29,6 +31,7 @@ import type { Figure } from './figure.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 const PLACED = 'commerce.order.placed.v1'
+const placed = defineEvent(PLACED, { when: '', data: OpenObject, forEveryStore: true })
 const STORES = 32
 const EACH = 800
 const ROUNDS = 3
@@ -99,6 +102,7 @@ async function openStores(runtime: Runtime, prefix: string, port: number) {
     key: runtime.key('webhook secret'),
     fetch: runtime.safeFetch,
     limits: { velocity: async () => true },
+    events: new Map([[PLACED, placed]]),
   }
   return Promise.all(
     Array.from({ length: STORES }, async (_, n) => {
@@ -138,9 +142,7 @@ async function throughput(runtime: Runtime, port: number, admin: pg.Client): Pro
 /** Delivers that many events of each store. Returns the deliveries per second. */
 async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin: pg.Client) {
   for (let n = 0; n < each; n++) {
-    await Promise.all(
-      dbs.map((db) => db.transaction('bench', (tx) => emit(tx, { type: PLACED, data: ORDER }))),
-    )
+    await Promise.all(dbs.map((db) => db.transaction('bench', (tx) => placed.emit(tx, ORDER))))
   }
   while ((await numberNewEvents(runtime.workerDatabase)) > 0);
   // As the server does by itself within a minute: it analyses new rows.
@@ -226,7 +228,7 @@ async function latency(runtime: Runtime, { port, child }: Sink): Promise<Figure>
     await pause(Math.max(0, startedAt + n * EVERY_MS - performance.now()))
     const db = dbs[n % dbs.length]
     if (db === undefined) throw new Error('no store')
-    const placing = db.transaction('bench', (tx) => emit(tx, { type: PLACED, data: ORDER }))
+    const placing = db.transaction('bench', (tx) => placed.emit(tx, ORDER))
     emitting.push(placing.then(({ event_id }) => void committed.set(event_id, Date.now())))
   }
   await Promise.all(emitting)

@@ -1,3 +1,4 @@
+import { loadEvents } from './compose/events.ts'
 import { healthRoutes } from './health.ts'
 import { logRequests } from './http/access-log.ts'
 import { readExamples } from './http/api-examples.ts'
@@ -31,7 +32,6 @@ import { createSearchQueue } from './modules/catalog/search.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as exchangeRoutes from './modules/checkout/exchange-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
-import { PlacedEvent } from './modules/checkout/placed-schema.ts'
 import * as resolveRoutes from './modules/checkout/resolve-routes.ts'
 import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
@@ -89,6 +89,7 @@ import * as testClockRoutes from './modules/test-clock/routes.ts'
 import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
+import { describeEvents } from './modules/webhooks/describe.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { onTestFlag } from './on-test-flag.ts'
 import { type Deps, openDeps } from './open-deps.ts'
@@ -97,15 +98,6 @@ import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
 import { startRoutes } from './start-page.ts'
-
-/** The webhooks that endpoints can subscribe to, for the API reference. */
-const WEBHOOKS = {
-  'commerce.order.placed.v1': {
-    operationId: 'orderPlaced',
-    summary: 'An order was placed: its payment has been captured.',
-    envelope: PlacedEvent,
-  },
-}
 
 /** The functions by which an order shows its parcels and returns. */
 const PARCELS = {
@@ -138,7 +130,7 @@ export async function buildApp(
   logRequests(app, metrics?.observe ?? null)
   countCalls(app, runtime.apiCalls.count)
   countBytes(app)
-  describeApi(app, { webhooks: WEBHOOKS, readExamples })
+  describeApi(app, { webhooks: describeEvents(await loadEvents()), readExamples })
   describePages(app)
   dropAfterWrites(app, cache)
   const readerOf = readerNames(config.TRUST_PROXY, tokenCheck(storefrontTokensOf(runtime)))

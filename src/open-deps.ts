@@ -1,3 +1,4 @@
+import { loadEvents } from './compose/events.ts'
 import type { Config } from './config.ts'
 import type { App } from './http/route.ts'
 import { hostSubject } from './kernel/hostname.ts'
@@ -34,7 +35,7 @@ export async function openDeps(runtime: Runtime, app: App) {
     preview: { key: key('preview token'), clock },
     domains: openDomains(runtime),
     giftCards: openGiftCards(runtime),
-    webhooks: { key: key('webhook secret'), fetch: safeFetch, limits },
+    webhooks: { key: key('webhook secret'), fetch: safeFetch, limits, events: await loadEvents() },
     gateway: openGateway({ database, clock, key: key('gateway signing key') }),
     checkout: openCheckout(runtime),
     orderLinks: openOrderLinks(runtime, look),

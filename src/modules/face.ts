@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import type { Lives } from '../platform/retention.ts'
 
 /**
@@ -13,6 +14,23 @@ export interface Face {
   readonly uses: readonly string[]
   /** Its tables, and how long the rows of each are kept. */
   readonly tables?: Lives
+  /** What it tells the programs of its stores, as the API document and the guide describe it. */
+  readonly events?: () => Promise<{ readonly events: readonly EventFace[] }>
+}
+
+/** A kind of events of a store. */
+export interface EventFace<S extends TSchema = TSchema> {
+  /** Stored with each event and named by endpoints, so that it never changes. */
+  readonly type: string
+  /** When it is emitted, as a sentence. */
+  readonly when: string
+  /**
+   * The shape of its data, to which the numbering loop adds `sequence`. A member that is added later is optional: old
+   * events stay as they are, and processes of two releases run side by side.
+   */
+  readonly data: S
+  /** Whether endpoints of any store may subscribe to it, or only of those with the add-on `extended_events`. */
+  readonly forEveryStore: boolean
 }
 
 /** A floor of the house: modules about one matter, which enter their own floor and those below it. */

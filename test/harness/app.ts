@@ -15,17 +15,22 @@ import { SCOPES, type Scope } from '../../src/kernel/scopes.ts'
 import type { Scanner } from '../../src/modules/claims/scanner.ts'
 import * as credentials from '../../src/modules/credentials/service.ts'
 import * as stores from '../../src/modules/stores/service.ts'
+import { whenEmitted } from '../../src/modules/webhooks/define-event.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
 import type { ChildBounds } from '../../src/platform/child-pool.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
+import { checkEvent } from './check-event.ts'
 import { COMPILED_SCHEMAS } from './compiled-schemas.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { keepDrawings } from './keep-drawings.ts'
 import { SLOW_CLOCK } from './slow-clock.ts'
 
 keepDrawings()
+
+/** In tests the data of every event are checked against its shape. */
+whenEmitted.check = checkEvent
 
 export const OPERATOR_TOKEN = 'the operator token of every test app'
 export const STOREFRONT_TOKEN = 'the storefront token of every test app'

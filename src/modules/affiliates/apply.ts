@@ -6,6 +6,7 @@ import * as tokens from '../../kernel/tokens.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as stores from '../stores/service.ts'
+import { affiliateApplied } from './events.ts'
 import * as queries from './queries.ts'
 import type { Application, Touch } from './schema.ts'
 import { emit, FEATURE, find, foldAddress, getSettings, hashDevice } from './service.ts'
@@ -80,7 +81,7 @@ export async function apply(
     if (inserted === null) return
     const device = hashDevice(request.device_ref)
     if (device !== null) await queries.seeDevice(tx, id, device)
-    await emit(tx, 'commerce.affiliate.applied.v1', await find(tx, id))
+    await emit(tx, affiliateApplied, await find(tx, id))
   })
 }
 

@@ -4,11 +4,11 @@ import { sum } from '../../kernel/money.ts'
 import * as ledger from '../ledger/money.ts'
 import type { PostedEntry } from '../ledger/schema.ts'
 import { listEntriesOfOrder } from '../ledger/service.ts'
-import * as webhooks from '../webhooks/service.ts'
 import { type Change, changeOf } from './commission.ts'
 import * as queries from './commission-queries.ts'
 import type { AttributionRow, CountingCommission } from './commission-schema.ts'
 import { commissionJournal } from './earn-money.ts'
+import { commissionClawedBack } from './events.ts'
 
 /** Adjusts a commission to its order, in the transaction of the refund, the edit or the lost dispute. */
 
@@ -76,7 +76,7 @@ async function book(
   await Promise.all([
     write(tx, attribution, change),
     ledger.post(tx, commissionJournal({ id, affiliate_id, currency }, amount_cents)),
-    amount_cents < 0 && emitClawback(tx, { affiliate_id, order_id, currency, ...row }),
+    amount_cents < 0 && emitClawback(tx, { affiliate_id, order_id, currency, ...row, reason }),
   ])
   const isUntouched = counting.every(({ payout_id }) => payout_id === null)
   if (change.booked_cents === 0 && isUntouched) await queries.reverseAll(tx, order_id)
@@ -113,12 +113,12 @@ const emitClawback = (
     amount_cents,
     base_cents,
     reason,
-  }: queries.NewCommission & Pick<AttributionRow, 'affiliate_id' | 'order_id' | 'currency'>,
+  }: Pick<queries.NewCommission, 'id' | 'base_cents' | 'amount_cents'> &
+    Pick<AttributionRow, 'affiliate_id' | 'order_id' | 'currency'> &
+    Pick<Cause, 'reason'>,
 ) =>
-  webhooks.emit(tx, {
-    type: 'commerce.affiliate.clawed_back.v1',
-    order_id,
-    data: {
-      commission: { id, affiliate_id, order_id, currency, base_cents, amount_cents, reason },
-    },
-  })
+  commissionClawedBack.emit(
+    tx,
+    { commission: { id, affiliate_id, order_id, currency, base_cents, amount_cents, reason } },
+    { order_id },
+  )

@@ -15,4 +15,5 @@ export const affiliates = {
     affiliate_settings: owner('stores'),
     affiliates: forGood('To pay what the store owes them, until erased; then amounts alone.'),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

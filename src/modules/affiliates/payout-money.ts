@@ -8,7 +8,6 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import * as stores from '../stores/service.ts'
-import * as webhooks from '../webhooks/service.ts'
 import {
   type NewPayouts,
   PAYOUTS_MAX,
@@ -16,6 +15,7 @@ import {
   type PayoutsMade,
   type SKIPS,
 } from './commission-schema.ts'
+import { affiliatePaid } from './events.ts'
 import * as queries from './payout-queries.ts'
 import { FEATURE } from './service.ts'
 
@@ -124,8 +124,8 @@ export const markPaid = (db: TenantDb, { actor, onPaid }: Settling, id: string):
       ],
     })
     const { reference } = payout
-    const data = { payout: { id: payout.id, affiliate_id, currency, amount_cents, reference } }
-    await webhooks.emit(tx, { type: 'commerce.affiliate.paid.v1', data })
+    const paid = { id: payout.id, affiliate_id, currency, amount_cents, reference }
+    await affiliatePaid.emit(tx, { payout: paid })
     await onPaid(tx, payout)
   })
 

@@ -8,8 +8,8 @@ import { isUuid } from '../../kernel/schema.ts'
 import { encryptText, sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as entitlements from '../entitlements/service.ts'
-import * as webhooks from '../webhooks/service.ts'
 import { listBalances } from './commission-queries.ts'
+import { affiliateActivated, type affiliateApplied } from './events.ts'
 import * as queries from './queries.ts'
 import type {
   Affiliate,
@@ -173,20 +173,17 @@ const record = (
 
 export const emit = (
   tx: Tx,
-  type: 'commerce.affiliate.applied.v1' | 'commerce.affiliate.activated.v1',
+  event: typeof affiliateApplied | typeof affiliateActivated,
   { id, status, referral_codes, commission_type, rate_bps, amount_cents }: Affiliate,
 ) =>
-  webhooks.emit(tx, {
-    type,
-    data: {
-      affiliate: {
-        id,
-        status,
-        referral_codes: referral_codes.map(({ code }) => code),
-        commission_type,
-        rate_bps,
-        amount_cents,
-      },
+  event.emit(tx, {
+    affiliate: {
+      id,
+      status,
+      referral_codes: referral_codes.map(({ code }) => code),
+      commission_type,
+      rate_bps,
+      amount_cents,
     },
   })
 
@@ -283,7 +280,7 @@ export function decide(
       after: { status },
     })
     if (verb === 'approve') {
-      await emit(tx, 'commerce.affiliate.activated.v1', after)
+      await emit(tx, affiliateActivated, after)
       await onActive(tx, after)
     }
     return after

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { SYSTEM } from '../../platform/audit.ts'
 import * as mail from '../../platform/mail.ts'
 import * as stores from '../stores/service.ts'
-import { emit } from '../webhooks/service.ts'
+import { campaignPaused } from './events.ts'
 import * as mailings from './mailing-queries.ts'
 import * as queries from './queries.ts'
 import type { Campaign, PauseReason } from './schema.ts'
@@ -27,7 +27,7 @@ export async function askMerchant(
   const after = await queries.setStatus(tx, id, change)
   await auditCampaign(tx, SYSTEM, 'paused', { before, after })
   const campaign = { id, name, channel: after.channel, status: after.status, starts_at, ends_at }
-  await emit(tx, { type: 'commerce.campaign.paused.v1', data: { campaign, reason } })
+  await campaignPaused.emit(tx, { campaign, reason })
   const { owner_email } = await stores.get(tx)
   if (owner_email === null) return after
   const shown = mail.oneLine(name).toWellFormed()

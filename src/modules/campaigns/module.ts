@@ -15,4 +15,5 @@ export const campaigns = {
     ),
     campaigns: forGood(STORE),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

@@ -15,7 +15,8 @@ export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number]
  * Why a campaign is paused. `merchant`: the merchant paused it. Any other: it paused by itself, and the
  * merchant decides.
  */
-export const PAUSE_REASONS = ['merchant', 'late', 'claims', 'segment'] as const
+export const PAUSED_BY_ITSELF = ['late', 'claims', 'segment'] as const
+export const PAUSE_REASONS = ['merchant', ...PAUSED_BY_ITSELF] as const
 export type PauseReason = (typeof PAUSE_REASONS)[number]
 
 /** The channel whose campaigns send mails. */

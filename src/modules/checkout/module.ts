@@ -24,6 +24,5 @@ export const checkout = {
     'store-credit',
     'stores',
     'subscriptions',
-    'webhooks',
   ],
 } as const satisfies Face

@@ -1,23 +1,20 @@
 import { newId } from '../../kernel/id.ts'
 import type { FraudScore } from '../fraud/score.ts'
+import type { PlacedFacts } from '../orders/events.ts'
 import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
-import { forMerchant } from '../orders/show.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import { recurringTerms } from '../pricing/coupon.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
-import type { NewEvent } from '../webhooks/service.ts'
-import type { PlacedData } from './placed-schema.ts'
 
 /** With more lines the event would exceed the size that endpoints are asked to accept. */
 const ITEMS_MAX = 100
 
-/** The event of a placed order. It has no card data, and all that an integrator needs to act. */
-export function placedEvent(
+/** What the event of a placed order shows beside the order. */
+export function placedFacts(
   { order, items, charges }: WholeOrder,
   started: readonly StartedSubscription[],
-): NewEvent {
-  const data: PlacedData = {
-    order: forMerchant(order),
+): PlacedFacts {
+  return {
     items: items.slice(0, ITEMS_MAX),
     ...(items.length > ITEMS_MAX ? { items_truncated: true } : {}),
     tenders: charges.map(({ tender, captured_cents }) => ({
@@ -28,8 +25,6 @@ export function placedEvent(
     subscriptions: started.map(({ id, variant_id }) => ({ id, variant_id })),
     affiliate: order.referral_code === null ? null : { referral_code: order.referral_code },
   }
-  const { id: order_id, customer_ref } = order
-  return { type: 'commerce.order.placed.v1', order_id, customer_ref, data: { ...data } }
 }
 
 /** The subscriptions that an order starts, at the intervals it was sold by. */

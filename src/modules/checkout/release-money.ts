@@ -9,7 +9,7 @@ import { beginPlan, endPlan, getPlan, type Plan } from '../order-changes/plan.ts
 import { chargeOf, closeAttempt, gatewayOf } from '../order-changes/settle-refund-money.ts'
 import { actorOf, auditOrder } from '../orders/actor.ts'
 import { declinedPayment } from '../orders/declined.ts'
-import { emitOrderEvent } from '../orders/events.ts'
+import { orderReleased } from '../orders/events.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
@@ -122,7 +122,7 @@ async function record(
       before: { status: 'on_hold' },
       after: { status: order.status },
     }),
-    emitOrderEvent(tx, 'commerce.order.released.v1', order),
+    orderReleased.emit(tx, order, {}),
   ])
   return answer
 }

@@ -14,7 +14,7 @@ import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import * as redemptions from '../marketing/redemptions.ts'
 import { declinedPayment } from '../orders/declined.ts'
-import { emitOrderEvent } from '../orders/events.ts'
+import { orderHeld, orderPlaced } from '../orders/events.ts'
 import { settled, writeSettled } from '../orders/place.ts'
 import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -25,10 +25,9 @@ import { withoutTax } from '../pricing/price.ts'
 import { rateOf } from '../pricing/tax.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
-import * as webhooks from '../webhooks/service.ts'
 import { earnCommission } from './commission-money.ts'
 import type { Outcome } from './pay-order.ts'
-import { cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './placed-order.ts'
+import { cardOf, decisionOf, placedFacts, requireWaiting, startedOf } from './placed-order.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** Ends a checkout, in one transaction with its answer: the order is placed, held or failed. */
@@ -79,7 +78,7 @@ export async function settleOrder<T>(
   const referral_code = earned.isAttributed ? order.referral_code : null
   const started = await startSubscriptions(tx, whole, { at, card: cardFacts, referral_code })
   // Before all other events: an order is placed first.
-  const placed = awaitLater(webhooks.emit(tx, placedEvent(whole, started)))
+  const placed = awaitLater(orderPlaced.emit(tx, order, placedFacts(whole, started)))
   const bought = order.gift_card_cents > 0 ? await issueCards(tx, deps, order) : []
   const [, , stored] = await awaitAll([
     writing,
@@ -298,7 +297,7 @@ export async function holdForReview(
       version: null,
     }),
     fraud.record(tx, decisionOf(order, verdict)),
-    emitOrderEvent(tx, 'commerce.order.held.v1', order),
+    orderHeld.emit(tx, order, {}),
     result !== null && attempt_id !== null && attempts.closeAttempt(tx, attempt_id, result),
   ])
   return stored

@@ -9,4 +9,5 @@ export const fulfillment = {
     fulfillment_items: owner('fulfillments'),
     fulfillments: owner('orders'),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

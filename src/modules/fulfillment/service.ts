@@ -11,12 +11,12 @@ import type { KeepingCaller } from '../../platform/idempotency.ts'
 import * as outbox from '../../platform/outbox.ts'
 import * as parcelStock from '../inventory/parcel-stock.ts'
 import type { ParcelStock } from '../inventory/schema.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { Fulfillment, FulfillmentState, Work } from '../orders/parcel-schema.ts'
 import { listWithWork } from '../orders/read.ts'
 import type { OrderItem, OrderRow, UnitChange, WorkFilters } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { trackingUrl } from './carriers.ts'
+import { orderDelivered, orderShipped } from './events.ts'
 import { listOpen, toWork } from './plan-parcels.ts'
 import * as queries from './queries.ts'
 import type { Cancellation, Delivery, FulfillmentRow, Shipment, TrackingPatch } from './schema.ts'
@@ -234,7 +234,7 @@ export async function shipLocked(
     unitsOf(parcel, { packed: -1, shipped: 1 }),
   )
   await record(tx, actor, { type: 'shipped', action: 'fulfillment.shipped' }, shipped)
-  await awaitAll(shipped.map((parcel) => emit(tx, 'shipped', after, parcel)))
+  await awaitAll(shipped.map((parcel) => emit(tx, orderShipped, after, parcel)))
   return shipped
 }
 
@@ -271,13 +271,10 @@ function sumByLine(units: readonly UnitChange[]): UnitChange[] {
 
 const emit = (
   tx: Tx,
-  verb: 'shipped' | 'delivered',
+  event: typeof orderShipped | typeof orderDelivered,
   after: ReadonlyMap<string, OrderRow>,
   parcel: FulfillmentRow,
-) =>
-  emitOrderEvent(tx, `commerce.order.${verb}.v1`, after.get(parcel.order_id) as OrderRow, {
-    fulfillment: shown(parcel),
-  })
+) => event.emit(tx, after.get(parcel.order_id) as OrderRow, { fulfillment: shown(parcel) })
 
 /** Delivers a parcel by hand: it has arrived. Possible whatever happened to the order's money since. */
 export function deliver(
@@ -324,7 +321,7 @@ export async function deliverLocked(
   await queries.writeParcels(tx, [delivered])
   const after = await changeUnits(tx, [locked], (parcel) => unitsOf(parcel, { delivered: 1 }))
   await record(tx, actor, { type: 'delivered', action: 'fulfillment.delivered' }, [delivered])
-  await emit(tx, 'delivered', after, delivered)
+  await emit(tx, orderDelivered, after, delivered)
   return delivered
 }
 

@@ -10,4 +10,5 @@ export const giftCards = {
     gift_card_transactions: forGood(MONEY),
     gift_cards: forGood(MONEY),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

@@ -9,8 +9,8 @@ import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
 import * as stores from '../stores/service.ts'
-import * as webhooks from '../webhooks/service.ts'
 import { type CodeKeys, encryptCode, generateCode, hashCode, parseCode } from './card-code.ts'
+import { giftCardIssued } from './events.ts'
 import * as queries from './queries.ts'
 import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
 import { FEATURE, getLocked, insufficient, isUsable, refuseState } from './service.ts'
@@ -82,13 +82,12 @@ async function issueCards(
       entity: count === 1 ? `gift_card:${ids[0]}` : 'gift_cards',
       after: { count, initial_balance_cents: cents, currency },
     }),
-    ...cards.map((card) => webhooks.emit(tx, issuedEvent(card))),
+    ...cards.map((card) => emitIssued(tx, card)),
   ])
   return cards
 }
 
-/** The event of an issued card. It has neither code, note nor e-mail address. */
-export function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCard) {
+export function emitIssued(tx: Tx, { id, code_last4, initial_balance_cents, ...card }: GiftCard) {
   const { currency, expires_at, customer_ref, issued_order_id: order_id, send_at } = card
   const gift_card = {
     id,
@@ -101,8 +100,7 @@ export function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: 
     order_id,
     send_at,
   }
-  const type = 'commerce.giftcard.issued.v1' as const
-  return { type, customer_ref, ...(order_id !== null && { order_id }), data: { gift_card } }
+  return giftCardIssued.emit(tx, { gift_card }, { customer_ref, order_id })
 }
 
 export function newCard(keys: CodeKeys, tenant: string): CardRow {

@@ -1,9 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import { sum } from '../../kernel/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
-import * as webhooks from '../webhooks/service.ts'
 import type { CodeKeys } from './card-code.ts'
-import { issuedEvent, newCard } from './money.ts'
+import { emitIssued, newCard } from './money.ts'
 import * as queries from './purchase-queries.ts'
 import type { CardShare, NewPurchase } from './purchase-schema.ts'
 import { spent } from './purchases.ts'
@@ -45,7 +44,7 @@ export async function issueBought(
   }))
   await Promise.all([
     queries.logBought(tx, shares, { type: 'credit', event: 'issue', order_id, actor: 'order' }),
-    ...cards.map((card) => webhooks.emit(tx, issuedEvent(card))),
+    ...cards.map((card) => emitIssued(tx, card)),
   ])
   return shares
 }

@@ -26,4 +26,5 @@ export const inventory = {
     stock_count_lines: owner('stock_counts'),
     stock_counts: forGood('Says why a level was adjusted, as its movements do.'),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

@@ -2,7 +2,7 @@ import { awaitAll } from '../../db/await-all.ts'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { SYSTEM } from '../../platform/audit.ts'
-import * as webhooks from '../webhooks/service.ts'
+import { stockLow } from './events.ts'
 import type { LockedLevel, LowStock, Move, StockLine } from './schema.ts'
 import { type Share, splitRelease, splitReservation, sumLines } from './split-stock.ts'
 import * as queries from './stock-queries.ts'
@@ -68,7 +68,7 @@ export async function allocate(tx: Tx, order_id: string): Promise<{ low: LowStoc
 /** Allocates the order's reserved stock, and emits an event for each variant that became low. */
 export async function sell(tx: Tx, order_id: string): Promise<void> {
   const { low } = await allocate(tx, order_id)
-  await awaitAll(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
+  await awaitAll(low.map((each) => stockLow.emit(tx, each)))
 }
 
 /** Releases all stock of an order for good: the order can reserve none again. */

@@ -3,11 +3,11 @@ import { followOrder } from '../affiliates/follow-money.ts'
 import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import { type Acting, auditOrder } from '../orders/actor.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { FactChange, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { Correction } from './correction.ts'
 import { editJournal } from './edit-journal.ts'
+import { orderCorrected } from './events.ts'
 import { writeContact, writeLines, writeTotals } from './queries.ts'
 
 /** Writes a correction once its money has moved, be it by a refund or by the shopper's payment. */
@@ -62,7 +62,7 @@ async function record(tx: Tx, { before, order, changed, acting }: Recorded): Pro
   const more = { total_before_cents, total_cents }
   await Promise.all([
     orders.addToTimeline(tx, order.id, { type: 'corrected', actor: acting.actor, data }),
-    emitOrderEvent(tx, 'commerce.order.corrected.v1', order, { ...data, ...more }),
+    orderCorrected.emit(tx, order, { ...data, ...more }),
     auditOrder(tx, acting, order.id, {
       action: 'order.corrected',
       before: { total_cents: total_before_cents },

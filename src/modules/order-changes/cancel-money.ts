@@ -18,7 +18,6 @@ import {
 import type { GatewayReply } from '../operations/schema.ts'
 import { defineOperation, type Fenced, type Replies } from '../operations/service.ts'
 import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import { endRequest } from '../orders/payment-request.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -29,6 +28,7 @@ import type { Attempt, GatewayResult, Reason } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import { takeBackAll } from './bought-cards.ts'
 import type { OrderChangeDeps } from './deps.ts'
+import { orderCancelled } from './events.ts'
 import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
 import { auditRefund, refundFailed } from './refund-money.ts'
 import { partsOf, splitAmount, splitOverTenders, subtractParts } from './refund-parts.ts'
@@ -365,7 +365,7 @@ async function record(
       actor,
       data: { reason, restock, refunds: amounts },
     }),
-    emitOrderEvent(tx, 'commerce.order.cancelled.v1', order, { reason, refunds: amounts }),
+    orderCancelled.emit(tx, order, { reason, refunds: amounts }),
   ])
 }
 

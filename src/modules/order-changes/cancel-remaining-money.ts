@@ -7,12 +7,12 @@ import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import { defineOperation, type Ending } from '../operations/service.ts'
 import { actorOf, auditOrder } from '../orders/actor.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor } from '../orders/show.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { editJournal } from './edit-journal.ts'
+import { orderEdited } from './events.ts'
 import { beginPlan, endPlan, getPlan, type Plan } from './plan.ts'
 import { planRemaining, type Remaining } from './plan-remaining.ts'
 import { writeLines, writeTotals } from './queries.ts'
@@ -208,7 +208,7 @@ async function record(
       actor,
       data: { reason, restock, delta_cents, cancelled },
     }),
-    emitOrderEvent(tx, 'commerce.order.edited.v1', order, changes),
+    orderEdited.emit(tx, order, changes),
     auditOrder(tx, { actor, claim }, order.id, {
       action: 'order.remaining_cancelled',
       before: { total_cents: before.total_cents },

@@ -53,10 +53,13 @@ export type OrderCorrection = Static<typeof OrderCorrection>
 const CHANGED = ['ship_to', 'email', 'name', 'shipping', 'tax'] as const
 export type Corrected = (typeof CHANGED)[number]
 
+/** What a correction has changed of an order. */
+export const CorrectedMembers = Type.Array(Type.Enum([...CHANGED]), {
+  description: 'What is corrected. Empty: the order was like that already.',
+})
+
 const shown = {
-  changed: Type.Array(Type.Enum([...CHANGED]), {
-    description: 'What is corrected. Empty: the order was like that already.',
-  }),
+  changed: CorrectedMembers,
   delta_cents: Type.Integer({
     description:
       'The change of the total in cents: asked of the shopper if positive, refunded if negative.',

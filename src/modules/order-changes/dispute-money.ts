@@ -4,12 +4,12 @@ import { isoNow } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import { type ChainLink, cardMoneyOf, isSourceDisputed, lockChain } from '../orders/chain.ts'
 import { disputeHoldAt, isHeldByDispute, tellHeld } from '../orders/dispute-hold.ts'
-import { emitOrderEvent } from '../orders/events.ts'
+import { orderReleased } from '../orders/events.ts'
 import type { MerchantOrder, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { forMerchant } from '../orders/show.ts'
 import type { Attempt } from '../payments/schema.ts'
-import * as webhooks from '../webhooks/service.ts'
+import { disputeOpened } from './events.ts'
 import { bookLosses, type LossDeps, planLoss } from './lost-dispute-money.ts'
 import type { DisputeChange } from './schema.ts'
 
@@ -79,11 +79,7 @@ async function openDispute(
   const after = await orders.change(tx, order, { disputed_at: at, ...(held && holdAt(at)) }, at)
   await Promise.all([
     orders.addToTimeline(tx, order_id, { type: 'disputed', actor: by, data }),
-    webhooks.emit(tx, {
-      type: 'commerce.dispute.opened.v1',
-      order_id,
-      data: { order_id, order_number, txn_id: data.txn_id ?? null },
-    }),
+    disputeOpened.emit(tx, { order_id, order_number, txn_id: data.txn_id ?? null }, { order_id }),
     held && tellHeld(tx, after),
   ])
   for (const { order: later } of chain.slice(1).filter((each) => isHoldable(each.order))) {
@@ -140,7 +136,7 @@ async function emitReleased(
     if (order === undefined || before.hold === null || order.hold !== null) continue
     if (order.status === 'refunded') continue
     await orders.addToTimeline(tx, order.id, { type: 'released', actor: audit.SYSTEM.name })
-    await emitOrderEvent(tx, 'commerce.order.released.v1', order)
+    await orderReleased.emit(tx, order, {})
   }
 }
 

@@ -11,7 +11,6 @@ import { type Begun, defineOperation, type Reach } from '../operations/service.t
 import { OPERATIONS } from '../operations/table.ts'
 import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
 import { declinedPayment } from '../orders/declined.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor, shownCharge } from '../orders/show.ts'
@@ -24,6 +23,7 @@ import type { OrderChangeDeps } from './deps.ts'
 import { editJournal } from './edit-journal.ts'
 import { type Edited, isSame, priceEdit, requireUnshipped, withQuantities } from './edit-pricing.ts'
 import { emitHeld, recordReview, reviewOf } from './edit-review.ts'
+import { orderEdited } from './events.ts'
 import { countDecline, requireAdmitted } from './fraud-check.ts'
 import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
 import { writeLines, writeTotals } from './queries.ts'
@@ -453,7 +453,7 @@ async function record(
   await Promise.all([
     note !== null && orders.addNote(tx, order.id, { note, actor }),
     orders.addToTimeline(tx, order.id, { type: 'edited', actor, data: changes }),
-    emitOrderEvent(tx, 'commerce.order.edited.v1', order, changes),
+    orderEdited.emit(tx, order, changes),
     auditOrder(tx, { actor, claim }, order.id, {
       action: 'order.edited',
       before: { total_cents: before.total_cents },

@@ -3,7 +3,7 @@ import { isoNow } from '../../kernel/clock.ts'
 import { scoreRisk } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
 import { isHeldByDispute } from '../orders/dispute-hold.ts'
-import { emitOrderEvent } from '../orders/events.ts'
+import { orderHeld } from '../orders/events.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { addToTimeline } from '../orders/service.ts'
 
@@ -33,5 +33,5 @@ export function recordReview(tx: Tx, { id: order_id }: OrderRow, { ban_ids }: Re
 export const emitHeld = (tx: Tx, order: OrderRow, { reason }: { reason: string }) =>
   Promise.all([
     addToTimeline(tx, order.id, { type: 'held', actor: 'system', data: { reason } }),
-    emitOrderEvent(tx, 'commerce.order.held.v1', order),
+    orderHeld.emit(tx, order, {}),
   ])

@@ -28,4 +28,5 @@ export const orderChanges = {
     refund_tenders: forGood(MONEY),
     refunds: forGood(MONEY),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

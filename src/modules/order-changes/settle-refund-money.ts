@@ -11,7 +11,6 @@ import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import type { GatewayReply } from '../operations/schema.ts'
 import { disputeWaits, firstOrderOf, isDisputed } from '../orders/chain.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, FactChange, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import {
   addToTimeline,
@@ -28,6 +27,7 @@ import { allowedActions } from '../orders/status.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { GatewayName } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
+import { orderRefunded, withoutReason } from './events.ts'
 import { splitAmount, type TenderShare, totalOf, withoutNegatives } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 import type { RefundReplies } from './refund-replies.ts'
@@ -345,7 +345,7 @@ export async function succeed(
       data: { refund_id, amount_cents, method: refund.method, tenders: shown.tenders },
     }),
     kind === 'refund' && ledger.post(tx, refundJournal(order, refund, [...taken, ...entries])),
-    kind === 'refund' && emitRefunded(tx, changed, shown),
+    kind === 'refund' && orderRefunded.emit(tx, changed, { refund: withoutReason(shown) }),
   ])
   if (kind === 'refund') {
     const reason = refund.method === 'exchange' ? 'exchange' : 'refund'
@@ -371,10 +371,6 @@ const refundJournal = (
     ...entries,
   ],
 })
-
-/** Emits the event of a refund without its reason, which is free text of a merchant or a shopper. */
-const emitRefunded = (tx: Tx, order: OrderRow, { reason: _, ...refund }: OrderRefund) =>
-  emitOrderEvent(tx, 'commerce.order.refunded.v1', order, { refund })
 
 /**
  * Settles a refund that a gateway refused. The part that another gateway has refunded already

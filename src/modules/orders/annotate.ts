@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
-import { emitOrderEvent } from './events.ts'
+import { orderHeld } from './events.ts'
 import {
   countNotes,
   deleteNote as removeNote,
@@ -83,7 +83,7 @@ export function holdOrder(
       hold: { reason: reason ?? MERCHANT_HOLD, by, at },
     })
     await orders.addToTimeline(tx, order.id, { type: 'held', actor: by })
-    await emitOrderEvent(tx, 'commerce.order.held.v1', held)
+    await orderHeld.emit(tx, held, {})
     return held
   }
   return changeOrder(db, actor, id, { verb: 'hold', action: 'order.held', work })

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { SYSTEM } from '../../platform/audit.ts'
 import { isSourceDisputed } from './chain.ts'
-import { emitOrderEvent } from './events.ts'
+import { orderHeld } from './events.ts'
 import type { OrderRow } from './schema.ts'
 import { addToTimeline, cardsOf, listCharges } from './service.ts'
 
@@ -30,5 +30,5 @@ export async function disputeHoldOf(tx: Tx, order: OrderRow) {
 export async function tellHeld(tx: Tx, held: OrderRow): Promise<void> {
   const entry = { type: 'held', actor: SYSTEM.name, data: { reason: DISPUTE } }
   await addToTimeline(tx, held.id, entry)
-  await emitOrderEvent(tx, 'commerce.order.held.v1', held)
+  await orderHeld.emit(tx, held, {})
 }

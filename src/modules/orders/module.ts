@@ -30,4 +30,5 @@ export const orders = {
     orders: forGood(MONEY),
     payment_requests: owner('orders'),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

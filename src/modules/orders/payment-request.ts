@@ -5,7 +5,7 @@ import { DAY_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import { actorOf } from './actor.ts'
 import { disputeHoldOf, tellHeld } from './dispute-hold.ts'
-import { emitOrderEvent } from './events.ts'
+import { paymentRequested } from './events.ts'
 import type { PaymentRequest } from './payment-request-schema.ts'
 import * as queries from './request-queries.ts'
 import type { OrderRow } from './schema.ts'
@@ -64,7 +64,7 @@ const tell = (tx: Tx, order: OrderRow, request: PaymentRequest, actor: string) =
       actor,
       data: { amount_cents: request.amount_cents, expires_at: request.expires_at },
     }),
-    emitOrderEvent(tx, 'commerce.order.payment_requested.v1', order, { payment_request: request }),
+    paymentRequested.emit(tx, order, { payment_request: request }),
   ])
 
 /** Finds the request of an order. Returns null if there is none. */

@@ -19,6 +19,7 @@ import {
   StaleSubscriptionError,
 } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
+import { subscriptionSkipped } from '../subscriptions/events.ts'
 import { limitsOf } from './decline-rules.ts'
 import { retryTime, stop } from './outcome.ts'
 import { hasUsableCard } from './plan-step.ts'
@@ -159,7 +160,7 @@ const skip = (db: TenantDb, subscription: DueSubscription) =>
     const data = { cycle: subscription.charge_cycle, reason: 'out_of_stock' }
     await cycles.tellTimeline(tx, subscription, 'skipped', data)
     await cycles.skipDue(tx, subscription, data.reason)
-    await cycles.emitEvent(tx, 'commerce.subscription.skipped.v1', subscription, data)
+    await subscriptionSkipped.emit(tx, subscription, data)
   })
 
 const postponeToMorning = (db: TenantDb, subscription: DueSubscription) =>

@@ -5,6 +5,7 @@ import type { CheckoutDeps } from '../checkout/service.ts'
 import { type DueSubscription, StaleSubscriptionError } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
 import { endPause } from '../subscriptions/dates.ts'
+import { paymentFailed, subscriptionPastDue, subscriptionResumed } from '../subscriptions/events.ts'
 import { chargeDue } from './charge-money.ts'
 import { noticeCard, noticeCharge } from './notices.ts'
 import { EXPIRED, exhaust, retryTime, stop } from './outcome.ts'
@@ -113,10 +114,10 @@ const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
   ),
   expire: write('expire', (tx, subscription) => stop(tx, subscription, EXPIRED)),
   resume: write('resume', async (tx, subscription) => {
-    const data = { status: 'active', reason: 'paused_until' }
+    const data = { status: 'active', reason: 'paused_until' } as const
     await cycles.tellTimeline(tx, subscription, 'resumed', { reason: data.reason })
     await endPause(tx, subscription.id, subscription.time_zone)
-    await cycles.emitEvent(tx, 'commerce.subscription.resumed.v1', subscription, data)
+    await subscriptionResumed.emit(tx, subscription, data)
   }),
 }
 
@@ -133,10 +134,9 @@ async function askForCard(tx: Tx, subscription: DueSubscription): Promise<void> 
   const dunning = { next_at: null, ends_at, attempt: dunning_attempt, reason, is_blocked: false }
   await cycles.askForCard(tx, subscription, dunning)
   const data = { cycle: next_cycle, attempt: dunning_attempt, reason, next_attempt_at: null }
-  const told = { ...data, needs_card: true, ends_at, tells: 'first' }
-  await cycles.emitEvent(tx, 'commerce.subscription.payment_failed.v1', subscription, told)
-  if (status === 'active')
-    await cycles.emitEvent(tx, 'commerce.subscription.past_due.v1', subscription, data)
+  const told = { ...data, needs_card: true, ends_at, tells: 'first' } as const
+  await paymentFailed.emit(tx, subscription, told)
+  if (status === 'active') await subscriptionPastDue.emit(tx, subscription, data)
 }
 
 /** How many subscriptions of a store are claimed together. */

@@ -2,6 +2,7 @@ import type { TenantDb } from '../../db/database.ts'
 import type { CheckoutDeps } from '../checkout/service.ts'
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
+import { cardExpiring, priceChanged, subscriptionUpcoming } from '../subscriptions/events.ts'
 import { cardNoticeOf } from './plan-step.ts'
 import { priceNext } from './price.ts'
 
@@ -19,10 +20,9 @@ export async function noticeCharge(
   const data = { cycle, at: next_charge_at, ...price, previous_unit_price_cents: before }
   await db.transaction('renewals: notice', async (tx) => {
     await cycles.markNoticed(tx, subscription)
-    if (isChanged)
-      await cycles.emitEvent(tx, 'commerce.subscription.price_changed.v1', subscription, data)
+    if (isChanged) await priceChanged.emit(tx, subscription, data)
     else if (subscription.pre_renewal_notice_days !== null)
-      await cycles.emitEvent(tx, 'commerce.subscription.upcoming.v1', subscription, data)
+      await subscriptionUpcoming.emit(tx, subscription, data)
   })
 }
 
@@ -37,7 +37,6 @@ export async function noticeCard(
   const { expires_on, days, told } = notice
   await db.transaction('renewals: card notice', async (tx) => {
     await cycles.markCardTold(tx, subscription, told)
-    const data = { expires_on, days }
-    await cycles.emitEvent(tx, 'commerce.subscription.card_expiring.v1', subscription, data)
+    await cardExpiring.emit(tx, subscription, { expires_on, days })
   })
 }

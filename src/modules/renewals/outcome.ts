@@ -6,6 +6,16 @@ import { addToTimeline } from '../orders/service.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import type { DueSubscription, Stop } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
+import {
+  paymentFailed,
+  subscriptionCancelled,
+  subscriptionExpired,
+  subscriptionPastDue,
+  subscriptionPaused,
+  subscriptionRecovered,
+  subscriptionRenewed,
+  subscriptionSkipped,
+} from '../subscriptions/events.ts'
 import { adviceDays, classOf, type DeclineClass } from './decline-rules.ts'
 import { type DunningPlan, planDunning } from './plan-dunning.ts'
 
@@ -48,14 +58,12 @@ async function recordPaid(
   const { before, isExpired } = await cycles.markPaid(tx, id, paid)
   const data = { subscription_id: id, cycle }
   const { id: order_id, order_number, total_cents } = order
-  const shown = { order_id, cycle, order: { id: order_id, order_number, total_cents } }
-  const emit = (type: cycles.SubscriptionEvent, more = {}) =>
-    cycles.emitEvent(tx, type, before, { ...shown, ...more })
+  const shown = { cycle, order: { id: order_id, order_number, total_cents } }
   await awaitAll([
     addToTimeline(tx, order.id, { type: 'renewed', actor: 'system', data }),
-    emit('commerce.subscription.renewed.v1'),
-    before.status === 'past_due' && emit('commerce.subscription.recovered.v1'),
-    isExpired && emit('commerce.subscription.expired.v1', EXPIRED),
+    subscriptionRenewed.emit(tx, before, shown, order_id),
+    before.status === 'past_due' && subscriptionRecovered.emit(tx, before, shown, order_id),
+    isExpired && subscriptionExpired.emit(tx, before, { ...shown, ...EXPIRED }, order_id),
     isExpired && cycles.tellTimeline(tx, before, 'expired', { reason: EXPIRED.reason }),
   ])
 }
@@ -140,11 +148,11 @@ async function dun(
   }
   await cycles.markDeclined(tx, subscription, cycle, dunning)
   const tells = attempt === 1 || !isRetry ? 'first' : plan.isLast ? 'last' : null
-  const data = { order_id: order.id, cycle, attempt, reason, next_attempt_at: dunning.next_at }
-  const told = { ...data, needs_card: !isRetry, ends_at: dunning.ends_at, tells }
-  await cycles.emitEvent(tx, 'commerce.subscription.payment_failed.v1', subscription, told)
+  const data = { cycle, attempt, reason, next_attempt_at: dunning.next_at }
+  const told = { ...data, needs_card: !isRetry, ends_at: dunning.ends_at, tells } as const
+  await paymentFailed.emit(tx, subscription, told, order.id)
   if (subscription.status === 'active')
-    await cycles.emitEvent(tx, 'commerce.subscription.past_due.v1', subscription, data)
+    await subscriptionPastDue.emit(tx, subscription, data, order.id)
 }
 
 export const retryTime = (
@@ -167,19 +175,19 @@ export async function stop(
   order?: OrderRow,
 ): Promise<void> {
   const { status, reason } = to
-  const verb = VERB_OF[status]
+  const { verb, event } = ENDS[status]
   await cycles.tellTimeline(tx, subscription, verb, { status, reason })
   await cycles.stop(tx, subscription, to)
-  const data = { order_id: order?.id ?? null, status, reason }
-  await cycles.emitEvent(tx, `commerce.subscription.${verb}.v1`, subscription, data)
+  await event.emit(tx, subscription, { status, reason }, order?.id)
 }
 
-const VERB_OF = {
-  cancelled: 'cancelled',
-  unpaid_cancelled: 'cancelled',
-  expired: 'expired',
-  paused: 'paused',
-} as const satisfies Record<Stop['status'], string>
+const CANCELLED = { verb: 'cancelled', event: subscriptionCancelled } as const
+const ENDS = {
+  cancelled: CANCELLED,
+  unpaid_cancelled: CANCELLED,
+  expired: { verb: 'expired', event: subscriptionExpired },
+  paused: { verb: 'paused', event: subscriptionPaused },
+} as const satisfies Record<Stop['status'], object>
 
 /**
  * Gives up the cycle of an order that was cancelled before it was paid: its merchant has rejected it, or
@@ -197,6 +205,5 @@ export async function onCancelledRenewal(tx: Tx, order: OrderRow, reason: string
   if (reason === 'fraud') return stop(tx, subscription, { status: 'paused', reason }, order)
   await cycles.tellTimeline(tx, subscription, 'skipped', { cycle, reason })
   await cycles.giveUpCycle(tx, subscription, cycle, reason)
-  const data = { order_id: order.id, cycle, reason }
-  await cycles.emitEvent(tx, 'commerce.subscription.skipped.v1', subscription, data)
+  await subscriptionSkipped.emit(tx, subscription, { cycle, reason }, order.id)
 }

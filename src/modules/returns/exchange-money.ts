@@ -5,9 +5,9 @@ import { newId } from '../../kernel/id.ts'
 import { cancelMove, reserveMove, reverseMove, settleMove } from '../order-changes/move-money.ts'
 import { splitOverTenders } from '../order-changes/refund-parts.ts'
 import { requireNoDispute } from '../order-changes/settle-refund-money.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { OrderExchange, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
+import { exchangeReleased, returnExchanged } from './events.ts'
 import * as queries from './exchange-queries.ts'
 import { readMoneyFacts } from './money-facts.ts'
 import { type Credit, planCredit, takeOf } from './plan-exchange.ts'
@@ -122,14 +122,13 @@ export async function settleExchange(tx: Tx, order_id: string): Promise<Exchange
   const placed = await queries.placeExchange(tx, id)
   const refund = refund_id === null ? null : await orders.getRefund(tx, refund_id)
   const from = refund === null ? order : await settleMove(tx, order, refund, order_id)
-  await tell(tx, from, await find(tx, return_id), { exchange: placed, verb: 'exchanged' })
+  await tell(tx, from, await find(tx, return_id), { exchange: placed })
   return placed
 }
 
 interface Told {
   exchange: ExchangeRow
-  verb: 'exchanged' | 'exchange_released'
-  /** The amount that went back to the return. */
+  /** The amount that went back to the return, of an exchange that has ended. */
   released_cents?: number
   actor?: string
 }
@@ -139,11 +138,12 @@ const tell = (
   tx: Tx,
   order: OrderRow,
   row: ReturnRow,
-  { exchange, verb, released_cents, actor = exchange.created_by }: Told,
-) =>
-  awaitAll([
+  { exchange, released_cents, actor = exchange.created_by }: Told,
+) => {
+  const facts = { return: forEvent(row), exchange: shownExchange(exchange) }
+  return awaitAll([
     orders.addToTimeline(tx, order.id, {
-      type: verb === 'exchanged' ? 'return_exchanged' : 'exchange_released',
+      type: released_cents === undefined ? 'return_exchanged' : 'exchange_released',
       actor,
       data: {
         return_id: row.id,
@@ -152,12 +152,11 @@ const tell = (
         amount_cents: released_cents ?? exchange.amount_cents,
       },
     }),
-    emitOrderEvent(tx, `commerce.return.${verb}.v1`, order, {
-      return: forEvent(row),
-      exchange: shownExchange(exchange),
-      ...(released_cents !== undefined && { released_cents }),
-    }),
+    released_cents === undefined
+      ? returnExchanged.emit(tx, order, facts)
+      : exchangeReleased.emit(tx, order, { ...facts, released_cents }),
   ])
+}
 
 /**
  * Locks the order that paid for the order of an exchange, before that order itself, which may be any order. Returns
@@ -192,8 +191,7 @@ export async function openExchange(
     })
     const released = await queries.releaseExchange(tx, exchange.id, released_cents)
     const row = await find(tx, exchange.return_id)
-    const told = { exchange: released, verb: 'exchange_released', released_cents, actor } as const
-    await tell(tx, from, row, told)
+    await tell(tx, from, row, { exchange: released, released_cents, actor })
     return to
   }
 }

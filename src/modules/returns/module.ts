@@ -13,4 +13,5 @@ export const returns = {
     return_resolutions: owner('return_lines'),
     returns: owner('orders'),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

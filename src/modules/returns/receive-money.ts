@@ -7,6 +7,7 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as returnStock from '../inventory/return-stock.ts'
 import * as inventory from '../inventory/service.ts'
 import { defineOperation, type OperationDeps } from '../operations/service.ts'
+import { withoutReason } from '../order-changes/events.ts'
 import { auditRefund } from '../order-changes/refund-money.ts'
 import {
   askRefund,
@@ -22,11 +23,11 @@ import {
   settleRefund,
 } from '../order-changes/settle-refund-money.ts'
 import { actorOf } from '../orders/actor.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { ReturnState } from '../orders/return-schema.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, shownRefund } from '../orders/show.ts'
+import { returnReceived } from './events.ts'
 import { readMoneyFacts } from './money-facts.ts'
 import {
   expectedOf,
@@ -93,10 +94,9 @@ export const receiveOperation = defineOperation<
     const row = await closeIfSettled(tx, await endReceipt(tx, work.receipt, returned, money))
     const { refund, failure } = money
     const movements = await inventory.movementsOf(tx, work.receipt.movement_ids)
-    const { reason: _reason, ...wordless } = refund ?? { reason: null }
-    await emitOrderEvent(tx, 'commerce.return.received.v1', money.order, {
+    await returnReceived.emit(tx, money.order, {
       return: forEvent(row),
-      refund: refund === null ? null : wordless,
+      refund: refund === null ? null : withoutReason(refund),
     })
     const body = { return: shown(row), refund, movements, failure }
     return idempotency.finish(tx, claim, 200, JSON.stringify(body))

@@ -9,11 +9,11 @@ import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { actorOf, isShopper } from '../orders/actor.ts'
-import { emitOrderEvent } from '../orders/events.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import type { Return, ReturnState } from '../orders/return-schema.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
+import { returnApproved, returnRequested } from './events.ts'
 import { expectedOf } from './plan-receipt.ts'
 import { exceedsReturnable, readReturnable, requireReturnable } from './policy.ts'
 import * as queries from './queries.ts'
@@ -200,14 +200,14 @@ async function insert(tx: Tx, actor: audit.Actor, made: NewRow): Promise<ReturnR
   const type = by === 'merchant' ? 'created' : 'requested'
   await awaitAll([
     record(tx, actor, row, { verb: type }),
-    emitOrderEvent(tx, 'commerce.return.requested.v1', changed, { return: forEvent(row) }),
+    returnRequested.emit(tx, changed, { return: forEvent(row) }),
     by === 'merchant' && emitApproved(tx, changed, row),
   ])
   return row
 }
 
 const emitApproved = (tx: Tx, order: OrderRow, row: ReturnRow) =>
-  emitOrderEvent(tx, 'commerce.return.approved.v1', order, { return: forEvent(row) })
+  returnApproved.emit(tx, order, { return: forEvent(row) })
 
 const tooMany = (used: number) =>
   new ApiError('limit_reached', {

@@ -7,15 +7,19 @@ import { actorOf, isShopper } from '../orders/actor.ts'
 import * as orders from '../orders/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
-import type { EventType } from '../webhooks/events.ts'
-import * as webhooks from '../webhooks/service.ts'
 import { requireAllowed } from './actions.ts'
 import * as dates from './dates.ts'
+import {
+  type CHANGES,
+  type subscriptionCancelled,
+  type subscriptionPaused,
+  type subscriptionResumed,
+  subscriptionUpdated,
+} from './events.ts'
 import * as queries from './queries.ts'
 import { find, type Whose } from './read.ts'
 import type { Action, Subscription, SubscriptionRow } from './schema.ts'
 import { show, standingOf } from './show.ts'
-import { termsOf } from './terms.ts'
 
 /**
  * Makes every change of a subscription: under its lock, if it is allowed, and with its timeline entry, audit line and
@@ -31,16 +35,19 @@ export interface Changing {
   version?: number | undefined
 }
 
-/** The event of every change that has no event of its own: its `change` says which change it was. */
-export const UPDATED = 'commerce.subscription.updated.v1'
+/** The word of a change for timeline and audit log, and its event. */
+type Told =
+  | {
+      verb: 'paused' | 'resumed' | 'cancelled'
+      event: typeof subscriptionPaused | typeof subscriptionResumed | typeof subscriptionCancelled
+    }
+  /** A change that has no event of its own: that of all others says which it was. */
+  | { verb: (typeof CHANGES)[number]; event?: never }
 
 /** The result of a change. */
-export interface Done {
+export type Done = Told & {
   /** The row to write; null where only cycles have changed. */
   row: SubscriptionRow | null
-  /** The word for timeline and audit log, such as `paused`. */
-  verb: string
-  event: EventType
   /**
    * The further data of the event, the timeline and the audit log: ids, numbers and dates, and no texts that a person
    * wrote.
@@ -114,10 +121,11 @@ export async function record(
   tx: Tx,
   actor: audit.Actor,
   row: SubscriptionRow,
-  { verb, event, data = {} }: Pick<Done, 'verb' | 'event' | 'data'>,
+  { data = {}, ...told }: Told & Pick<Done, 'data'>,
 ): Promise<void> {
+  const { verb } = told
   const name = actorOf(actor)
-  const { id: subscription_id, subscription_number, origin_order_id, customer_ref, status } = row
+  const { id: subscription_id, subscription_number, origin_order_id, status } = row
   await awaitAll([
     orders.addToTimeline(tx, origin_order_id, {
       type: `subscription_${verb}`,
@@ -131,14 +139,13 @@ export async function record(
         entity: `subscription:${subscription_id}`,
         after: { status, ...data },
       }),
-    webhooks.emit(tx, {
-      type: event,
-      customer_ref,
-      data: {
-        subscription: termsOf(row),
-        ...standingOf(row),
-        ...(event === UPDATED ? { change: verb } : { reason: reasonOf(actor) }),
-      },
-    }),
+    emit(tx, actor, row, told),
   ])
+}
+
+function emit(tx: Tx, actor: audit.Actor, row: SubscriptionRow, { verb, event }: Told) {
+  const standing = standingOf(row)
+  return event === undefined
+    ? subscriptionUpdated.emit(tx, row, { ...standing, change: verb })
+    : event.emit(tx, row, { ...standing, reason: reasonOf(actor) })
 }

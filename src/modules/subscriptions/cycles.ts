@@ -4,8 +4,6 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Topic } from '../../platform/outbox.ts'
 import * as orders from '../orders/service.ts'
-import type { EventType } from '../webhooks/events.ts'
-import * as webhooks from '../webhooks/service.ts'
 import * as queries from './cycle-queries.ts'
 import {
   type BegunCycle,
@@ -17,7 +15,6 @@ import {
   type UpdatedCard,
 } from './cycle-schema.ts'
 import * as declines from './decline-queries.ts'
-import { termsOf } from './terms.ts'
 
 /**
  * The cycles of a subscription: the records of the engine before, at and after a charge, in the transaction of the
@@ -262,8 +259,6 @@ export async function rescheduleAll(db: TenantDb, signal?: AbortSignal): Promise
   }
 }
 
-export type SubscriptionEvent = Extract<EventType, `commerce.subscription.${string}`>
-
 /**
  * Writes an action of the engine to the timeline of the origin order, where those of merchants and shoppers are, too.
  * Where the subscription is not locked yet, call it before the subscription is written: an order is locked before its
@@ -279,18 +274,4 @@ export const tellTimeline = (
     type: `subscription_${verb}`,
     actor: 'system',
     data: { subscription_id, subscription_number, ...data },
-  })
-
-/** Emits an event about a subscription, and about the order of its charge if there is one. */
-export const emitEvent = (
-  tx: Tx,
-  type: SubscriptionEvent,
-  subscription: DueSubscription,
-  { order_id = null, ...data }: Record<string, unknown> & { order_id?: string | null } = {},
-) =>
-  webhooks.emit(tx, {
-    type,
-    order_id,
-    customer_ref: subscription.customer_ref,
-    data: { subscription: termsOf(subscription), ...data },
   })

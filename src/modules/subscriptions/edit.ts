@@ -7,7 +7,7 @@ import * as catalog from '../catalog/service.ts'
 import { knownAddress, requireServedCountry } from '../orders/ship-to.ts'
 import { saleTermsOf } from '../sites/sale-terms.ts'
 import { invalidTransition } from './actions.ts'
-import { type Changing, changeSubscription, UPDATED, type Work } from './change.ts'
+import { type Changing, changeSubscription, type Work } from './change.ts'
 import * as dates from './dates.ts'
 import { catalogPrices, renewalAmount } from './price.ts'
 import type { SubscriptionRow } from './schema.ts'
@@ -23,7 +23,7 @@ export async function edit(db: TenantDb, changing: Changing, request: Change) {
     price_change = priceChange(before, row)
     if (names.length === 0) return null
     const data = { changed: names, ...(price_change && { price_change }) }
-    return { row, verb: 'changed', event: UPDATED, data }
+    return { row, verb: 'changed', data }
   })
   return { subscription, price_change }
 }

@@ -25,4 +25,5 @@ export const subscriptions = {
     subscription_settings: owner('stores', 'one row for each'),
     subscriptions: forGood(MONEY),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

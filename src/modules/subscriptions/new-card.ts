@@ -11,7 +11,7 @@ import type { GatewayName, GatewayResult } from '../payments/schema.ts'
 import type { Payments } from '../payments/service.ts'
 import * as stores from '../stores/service.ts'
 import { requireAllowed } from './actions.ts'
-import { type Changing, changeSubscription, UPDATED } from './change.ts'
+import { type Changing, changeSubscription } from './change.ts'
 import { retryNow } from './cycles.ts'
 import { reschedule } from './dates.ts'
 import * as queries from './queries.ts'
@@ -117,7 +117,7 @@ async function storeCard(
   const change = changeSubscription(db, changing, 'change_card', async ({ tx, row }) => {
     old = await unusedCard(tx, row, result.vault_id)
     const changed = withCard(row, { gateway, result, facts })
-    return { row: changed, verb: 'card_changed', event: UPDATED, reschedule: tryCard }
+    return { row: changed, verb: 'card_changed', reschedule: tryCard }
   })
   const changed = await change.catch(async (error: unknown) => {
     // Only a refusal proves that no subscription has the card: a lost commit may have written it.

@@ -35,17 +35,23 @@ export type StartedSubscription = Static<typeof StartedSubscription>
  * The terms of a subscription, which are in every event about it, from a verb or from the engine. They contain
  * nothing about the person.
  */
-export const SubscriptionTerms = Type.Object({
-  id: Id,
-  subscription_number: Type.Integer(),
-  product_id: Id,
-  variant_id: Id,
-  quantity: Type.Integer(),
-  interval: Interval,
-  interval_count: Type.Integer(),
-  unit_price_cents: Type.Integer(),
-  currency: Type.String(),
-})
+export const SubscriptionTerms = Shared(
+  'SubscriptionTerms',
+  Type.Object(
+    {
+      id: Id,
+      subscription_number: Type.Integer(),
+      product_id: Id,
+      variant_id: Id,
+      quantity: Type.Integer(),
+      interval: Interval,
+      interval_count: Type.Integer(),
+      unit_price_cents: Type.Integer(),
+      currency: Type.String(),
+    },
+    { description: 'The terms of a subscription, the same in every event about it.' },
+  ),
+)
 export type SubscriptionTerms = Static<typeof SubscriptionTerms>
 
 /** A subscription as the order that started it shows it. */

@@ -1,6 +1,6 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
-import * as webhooks from '../webhooks/service.ts'
+import { subscriptionCancelled } from './events.ts'
 import * as queries from './queries.ts'
 import type { NewSubscription, Origin, StartedSubscription, SubscriptionOfOrder } from './schema.ts'
 
@@ -25,13 +25,13 @@ export const listOfOrder = (db: Db, order_id: string): Promise<SubscriptionOfOrd
 export async function cancelOfOrder(tx: Tx, order_id: string): Promise<{ id: string }[]> {
   const cancelled = await queries.cancelOfOrder(tx, order_id)
   await awaitAll(
-    cancelled.map(({ customer_ref, ...subscription }) =>
-      webhooks.emit(tx, {
-        type: 'commerce.subscription.cancelled.v1',
+    cancelled.map((row) =>
+      subscriptionCancelled.emit(
+        tx,
+        row,
+        { status: 'cancelled', reason: 'order_cancelled' },
         order_id,
-        customer_ref,
-        data: { subscription, status: 'cancelled', reason: 'order_cancelled' },
-      }),
+      ),
     ),
   )
   return cancelled

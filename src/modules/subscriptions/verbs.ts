@@ -3,15 +3,9 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { DAY_MS, localDay, startOfDay } from '../../kernel/time.ts'
 import { chargeInProgress } from './actions.ts'
-import {
-  type Changing,
-  changeSubscription,
-  type Done,
-  reasonOf,
-  UPDATED,
-  type Work,
-} from './change.ts'
+import { type Changing, changeSubscription, type Done, reasonOf, type Work } from './change.ts'
 import * as dates from './dates.ts'
+import { subscriptionCancelled, subscriptionPaused, subscriptionResumed } from './events.ts'
 import * as queries from './queries.ts'
 import type { Subscription, SubscriptionRow } from './schema.ts'
 import type { Cancel, Pause, Resume, Skip } from './verb-schema.ts'
@@ -29,7 +23,7 @@ export const pause = (db: TenantDb, changing: Changing, { until }: Pause): Promi
     return {
       row: { ...row, status: 'paused', paused_until },
       verb: 'paused',
-      event: 'commerce.subscription.paused.v1',
+      event: subscriptionPaused,
       data: { paused_until },
     }
   })
@@ -66,7 +60,7 @@ export const resume = (
     return {
       row: resumed,
       verb: 'resumed',
-      event: 'commerce.subscription.resumed.v1',
+      event: subscriptionResumed,
       data: { charge_now },
       reschedule: charge_now ? dates.rescheduleNow : isPaused ? dates.endPause : dates.reschedule,
     }
@@ -95,7 +89,6 @@ export const skip = (
     return {
       row: isDeclined ? { ...row, status: 'active', ...NO_DUNNING } : null,
       verb: 'skipped',
-      event: UPDATED,
       data: { cycle },
     }
   })
@@ -129,7 +122,7 @@ export const unskip = (
     if (!isSkipped(row, cycle)) return null
     if (!row.skipped.some((each) => each.cycle === cycle)) throw new ApiError('cycle_closed')
     await queries.unskipCycle(tx, row.id, cycle)
-    return { row: null, verb: 'unskipped', event: UPDATED, data: { cycle } }
+    return { row: null, verb: 'unskipped', data: { cycle } }
   })
 
 /** Cancels at once, or at the end of the paid period. A subscription that is paused or past due has no paid period. */
@@ -143,7 +136,7 @@ export const cancel = (
     if (at_period_end && row.status === 'active') {
       if (row.cancel_at_period_end) return null
       const ending = { ...row, cancel_at_period_end: true, cancel_reason: reason }
-      return { row: ending, verb: 'cancel_scheduled', event: UPDATED, data }
+      return { row: ending, verb: 'cancel_scheduled', data }
     }
     return {
       row: {
@@ -156,7 +149,7 @@ export const cancel = (
         dunning_next_at: null,
       },
       verb: 'cancelled',
-      event: 'commerce.subscription.cancelled.v1',
+      event: subscriptionCancelled,
       data,
     }
   })

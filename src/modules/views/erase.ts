@@ -22,8 +22,8 @@ import * as segments from '../segments/customer-data.ts'
 import * as shopperMail from '../shopper-mail/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
+import { subscriptionCancelled } from '../subscriptions/events.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
-import { emit } from '../webhooks/service.ts'
 import { type ErasedPerson, erasePerson } from './erase-answers.ts'
 import { createErasureToken, isErasureToken } from './erasure-token.ts'
 import * as queries from './privacy-queries.ts'
@@ -149,8 +149,7 @@ function begin(
 /** Erases the data that names the customer and no order. Takes locks in the order of a checkout. */
 async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudonym: string) {
   for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {
-    const data = { subscription, status: 'cancelled', reason: 'erased' }
-    await emit(tx, { type: 'commerce.subscription.cancelled.v1', data })
+    await subscriptionCancelled.emit(tx, subscription, { status: 'cancelled', reason: 'erased' })
   }
   await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)

@@ -7,10 +7,10 @@ import * as stores from '../stores/service.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { LANE_LENGTH } from './dispatch-queries.ts'
 import type { SigningKey } from './envelope.ts'
+import { endpointPaused } from './events.ts'
 import * as queries from './lane-queries.ts'
 import type { DueDelivery, LaneLease } from './schema.ts'
 import type { createKeyring } from './secrets.ts'
-import { emit } from './service.ts'
 
 /** Deliveries to one endpoint, sent one after another. */
 export interface Lane extends LaneLease {
@@ -145,10 +145,7 @@ async function announcePause(tx: Tx, { id, url, consecutive_failures }: PausedEn
     before: { active: true },
     after: { active: false, consecutive_failures },
   })
-  await emit(tx, {
-    type: 'platform.webhook.paused.v1',
-    data: { subscription_id: id, url, consecutive_failures },
-  })
+  await endpointPaused.emit(tx, { subscription_id: id, url, consecutive_failures })
   const { owner_email, display_name } = await stores.get(tx)
   if (owner_email === null) return
   const letter = {

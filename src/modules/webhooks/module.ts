@@ -23,4 +23,5 @@ export const webhooks = {
     webhook_queue: until('taken into a lane', 'webhook dispatch'),
     webhook_subscriptions: forGood(STORE),
   },
+  events: () => import('./events.ts'),
 } as const satisfies Face

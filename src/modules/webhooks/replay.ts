@@ -2,7 +2,7 @@ import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
-import { isDeliverable } from './events.ts'
+import { isForEveryStore } from './define-event.ts'
 import * as queries from './queries.ts'
 import { WAKE_DISPATCH } from './redrive.ts'
 import * as replaying from './replay-queries.ts'
@@ -15,7 +15,7 @@ export const REPLAY_EVENTS_MAX = 5_000
 /** How many replays a store may request per minute: enough for a program that follows `next_from`. */
 export const REPLAYS_PER_MINUTE = 10
 
-export interface ReplayDeps extends Pick<Webhooks, 'limits'> {
+export interface ReplayDeps extends Pick<Webhooks, 'limits' | 'events'> {
   /** How many events one call reads; REPLAY_EVENTS_MAX unless a test sets another number. */
   eventsMax?: number
 }
@@ -26,7 +26,7 @@ export interface ReplayDeps extends Pick<Webhooks, 'limits'> {
  * once. Erased events have no data left to send. Why by the queue of all deliveries: decision 0048.
  */
 export async function replay(
-  { limits, eventsMax = REPLAY_EVENTS_MAX }: ReplayDeps,
+  { limits, events: known, eventsMax = REPLAY_EVENTS_MAX }: ReplayDeps,
   db: TenantDb,
   actor: audit.Actor,
   request: Replay & { id: string },
@@ -35,7 +35,7 @@ export async function replay(
   if (!subscription.active) throw new ApiError('webhook_paused')
   await assertWithinRate(limits, `webhook replays:${db.tenant}`, REPLAYS_PER_MINUTE)
   const isExtended = await hasExtendedEvents(db)
-  const types = subscription.events.filter((name) => isExtended || isDeliverable(name))
+  const types = subscription.events.filter((name) => isExtended || isForEveryStore(known, name))
   const span = await findSpan(db, request.from)
   return db.transaction('webhooks: replay', async (tx) => {
     await queries.lockContents(tx)

@@ -58,7 +58,7 @@ export const merchantRoutes =
           response: { 200: Type.Object({ subscriptions: Type.Array(ref(ListedSubscription)) }) },
         },
       },
-      async ({ db }) => ({ subscriptions: await webhooks.list(db) }),
+      async ({ db }) => ({ subscriptions: await webhooks.list(deps, db) }),
     )
 
     app.delete(

@@ -9,7 +9,7 @@ import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import { SafeFetchError, UnsafeUrlError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as entitlements from '../entitlements/service.ts'
-import { type EventType, EXTENDED_EVENTS, isDeliverable, isEvent } from './events.ts'
+import { type Events, EXTENDED_EVENTS, isForEveryStore } from './define-event.ts'
 import * as queries from './queries.ts'
 import type {
   ListedSubscription,
@@ -19,9 +19,6 @@ import type {
 } from './schema.ts'
 import { encryptSecret, newSecret } from './secrets.ts'
 
-/** The topic that wakes the numbering loop when there are new events. */
-export const WAKE_NUMBERING = 'webhook events'
-
 /**
  * The most endpoints of a store: more than a store needs, and few enough for a checkout to write a delivery for each.
  */
@@ -30,52 +27,23 @@ export const SUBSCRIPTIONS_MAX = 20
 /** How many registrations a store may make per minute: each one causes a name lookup. */
 const REGISTRATIONS_PER_MINUTE = 30
 
-/**
- * The longest data of an event. An order of a hundred lines has a fifth of this; larger data is an error of the
- * emitter.
- */
-const DATA_LENGTH_MAX = 262_144
-
 export interface Webhooks {
   /** Encrypts and decrypts the signing secrets. */
   key: Buffer
   fetch: SafeFetch
   limits: Pick<Limits, 'velocity'>
-}
-
-export interface NewEvent {
-  type: EventType
-  /** The facts of the event, complete in themselves. The numbering loop adds `sequence`. */
-  data: Record<string, unknown>
-  order_id?: string | null
-  /** The customer whose personal data the event has: `eraseSome` finds the event by it. */
-  customer_ref?: string | null
-}
-
-/**
- * Emits an event if the caller's transaction commits: writes the event, and a delivery for every endpoint
- * that is subscribed to it, in one statement. Events beyond the contract's are delivered while the store
- * has their add-on.
- */
-export function emit(tx: Tx, event: NewEvent): Promise<{ event_id: string }> {
-  const { sequence: _, ...rest } = event.data
-  const data = JSON.stringify(rest)
-  if (data.length > DATA_LENGTH_MAX) throw new RangeError(`the data of ${event.type} is too large`)
-  tx.notifyAfterCommit(WAKE_NUMBERING)
-  const { type, order_id = null, customer_ref = null } = event
-  const allowed = isDeliverable(type) ? null : entitlements.featureIsOn(tx, EXTENDED_EVENTS)
-  return queries.insertEvent(tx, { type, data, order_id, customer_ref }, allowed)
+  events: Events
 }
 
 /** Registers an endpoint. A paused one becomes active again, with the same id and a new secret. */
 export async function subscribe(
-  { key, fetch, limits }: Webhooks,
+  { key, fetch, limits, events: known }: Webhooks,
   db: TenantDb,
   actor: audit.Actor,
   request: NewSubscription,
 ) {
   const events = [...new Set(request.events)]
-  await assertAvailable(db, events)
+  await assertAvailable(known, db, events)
   await assertWithinRate(limits, `webhooks:${db.tenant}`, REGISTRATIONS_PER_MINUTE)
   await checkUrl(fetch, request.url)
   const secret = newSecret()
@@ -112,20 +80,20 @@ const auditedFields = ({ url, events, description, active }: Subscription) => ({
 })
 
 /** Refuses an event that the store's endpoints cannot subscribe to. */
-async function assertAvailable(db: Db, events: readonly string[]): Promise<void> {
-  const unknown = events.find((name) => !isEvent(name))
-  if (unknown !== undefined) throw unknownEvent(unknown)
-  const extended = events.find((name) => !isDeliverable(name))
-  if (extended !== undefined && !(await hasExtendedEvents(db))) throw unknownEvent(extended)
+async function assertAvailable(known: Events, db: Db, names: readonly string[]): Promise<void> {
+  const unknown = names.find((name) => !known.has(name))
+  if (unknown !== undefined) throw unknownEvent(known, unknown)
+  const extended = names.find((name) => !isForEveryStore(known, name))
+  if (extended !== undefined && !(await hasExtendedEvents(db))) throw unknownEvent(known, extended)
 }
 
 export const hasExtendedEvents = async (db: Db): Promise<boolean> =>
   (await entitlements.findState(db, EXTENDED_EVENTS)).state === 'on'
 
-function unknownEvent(name: string) {
+function unknownEvent(known: Events, name: string) {
   const text = `Endpoints cannot subscribe to the event ${JSON.stringify(name.slice(0, 100))}. \`commerce.order.placed.v1\` is available.`
   const more = ` The others of the feed need the add-on \`${EXTENDED_EVENTS}\`, which a store requests.`
-  return new ApiError('unknown_event', { message: isEvent(name) ? text + more : text })
+  return new ApiError('unknown_event', { message: known.has(name) ? text + more : text })
 }
 
 /** Counts the endpoints of the store. */
@@ -176,13 +144,17 @@ const unsafeHost = () =>
   })
 
 /** Lists the endpoints, each with those of its events that are not delivered because the store lacks the add-on. */
-export async function list(db: Db): Promise<ListedSubscription[]> {
+export async function list(
+  { events: known }: Pick<Webhooks, 'events'>,
+  db: Db,
+): Promise<ListedSubscription[]> {
   const found = await queries.listSubscriptions(db)
-  const isExtended = found.some(({ events }) => !events.every(isDeliverable))
+  const needsAddOn = (name: string) => !isForEveryStore(known, name)
+  const isExtended = found.some(({ events }) => events.some(needsAddOn))
   const isMuted = isExtended && !(await hasExtendedEvents(db))
   return found.map((each) => ({
     ...each,
-    muted_events: isMuted ? each.events.filter((name) => !isDeliverable(name)) : [],
+    muted_events: isMuted ? each.events.filter(needsAddOn) : [],
   }))
 }
 

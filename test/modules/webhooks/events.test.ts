@@ -5,11 +5,10 @@ import { eraseSome } from '../../../src/modules/webhooks/customer-data.ts'
 import { eraseDeliveredEvents, numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import * as queries from '../../../src/modules/webhooks/queries.ts'
 import { redriveOne } from '../../../src/modules/webhooks/redrive-queries.ts'
-import { emit, readFeed } from '../../../src/modules/webhooks/service.ts'
+import { readFeed } from '../../../src/modules/webhooks/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
-
-const PLACED = 'commerce.order.placed.v1'
+import { emit, PLACED } from './setup.ts'
 
 test('events', async (t) => {
   const app = await openTestApp(t)
@@ -106,7 +105,7 @@ test('events', async (t) => {
     'keeps the bytes of an envelope as emitted, with the number at the end',
     async () => {
       const db = await app.store('exact')
-      const data = { z: 1, a: { text: 'café 😀 \u2028 "quoted"' }, sequence: 99, last: [] }
+      const data = { z: 1, a: { text: 'café 😀 \u2028 "quoted"' }, last: [] }
       const { event_id } = await place(db, data)
       await place(db, {})
       await numberNewEvents(app.runtime.workerDatabase)

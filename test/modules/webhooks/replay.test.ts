@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { loadEvents } from '../../../src/compose/events.ts'
 import { claimDue } from '../../../src/modules/webhooks/dispatch-queries.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { recordAndTakeNext } from '../../../src/modules/webhooks/lane-queries.ts'
 import { replay } from '../../../src/modules/webhooks/replay.ts'
 import type { Replayed } from '../../../src/modules/webhooks/schema.ts'
-import { emit } from '../../../src/modules/webhooks/service.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import {
   assertCode,
+  emit,
   listMisplaced,
   openWebhooksApp,
   PLACED,
@@ -17,9 +18,11 @@ import {
   type WebhooksApp,
 } from './setup.ts'
 
+const EVENTS = await loadEvents()
+
 const REFUNDED = 'commerce.order.refunded.v1'
 /** Without a limit of calls, and with ten events in each. */
-const IN_TENS = { limits: { velocity: async () => true }, eventsMax: 10 }
+const IN_TENS = { limits: { velocity: async () => true }, events: EVENTS, eventsMax: 10 }
 const ARRIVED = { at: new Date().toISOString(), status_code: 200, latency_ms: 1, error: null }
 
 const idOf = ({ headers }: Received) => headers['x-webhook-event-id']

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import type pg from 'pg'
+import type { Tx } from '../../../src/db/database.ts'
+import { OpenObject } from '../../../src/kernel/schema.ts'
+import { type About, defineEvent } from '../../../src/modules/webhooks/define-event.ts'
 import {
   createDispatcher,
   type DispatcherOptions,
 } from '../../../src/modules/webhooks/dispatcher.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
-import { emit } from '../../../src/modules/webhooks/service.ts'
 import {
   type Answer,
   type Caller,
@@ -20,6 +22,19 @@ import { openServers } from '../../harness/servers.ts'
 export const PLACED = 'commerce.order.placed.v1'
 export const URL = '/v1/merchant/webhooks'
 export const LADDER = [60, 300, 1_800, 7_200, 43_200]
+
+export interface AnyEvent extends About {
+  type: string
+  data: Record<string, unknown>
+}
+
+/** Emits an event with any data, as tests of the delivery need it. */
+export const emit = (tx: Tx, { type, data, ...about }: AnyEvent) =>
+  defineEvent(type, { when: '', data: OpenObject, forEveryStore: type === PLACED }).emit(
+    tx,
+    data,
+    about,
+  )
 
 export interface Received {
   path: string
