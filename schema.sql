@@ -4797,6 +4797,7 @@ create table shopper_mails (
   created_at timestamp with time zone not null default fd_now(),
   sent_at timestamp with time zone,
   resend_to text,
+  sent_as jsonb,
   constraint shopper_mails_attempt_count_check CHECK ((attempt_count >= 0)),
   constraint shopper_mails_check CHECK (((state = 'queued'::text) = (next_attempt_at IS NOT NULL))),
   constraint shopper_mails_check1 CHECK (((state = 'sent'::text) <= (sent_at IS NOT NULL))),
@@ -4812,6 +4813,7 @@ create table shopper_mails (
   constraint shopper_mails_recipient_check CHECK ((length(recipient) <= 254)),
   constraint shopper_mails_resend_count_check CHECK ((resend_count >= 0)),
   constraint shopper_mails_resend_to_check CHECK ((length(resend_to) <= 254)),
+  constraint shopper_mails_sent_as_check CHECK ((length((sent_as)::text) <= 1048576)),
   constraint shopper_mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'skipped'::text, 'dead'::text, 'erased'::text]))),
   constraint shopper_mails_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint shopper_mails_tenant_ref_kind_about_id_key UNIQUE (tenant_ref, kind, about_id)

@@ -96,14 +96,14 @@ async function priceCorrection(
   { order, items, body }: ToPrice,
 ): Promise<Correction> {
   const contact: Contact = {
-    ship_to: body.ship_to === undefined ? order.ship_to : knownAddress(body.ship_to),
+    ship_to: correctedAddress(order, body),
     email: body.email ?? order.email,
     customer_name: body.name ?? order.customer_name,
   }
   const changed: Corrected[] = changesOf(order, contact)
   const { shipping = null, tax = null, expedited = null } = body
   const isPriced = shipping !== null || tax !== null || expedited !== null
-  if (!changed.includes('ship_to') && !isPriced) {
+  if (!isMoved(contact.ship_to, order.ship_to) && !isPriced) {
     return { changed, contact: changed.length > 0 ? contact : null, priced: null, delta_cents: 0 }
   }
   const { lines, totals, delta_cents } = await priceEdit(
@@ -135,6 +135,22 @@ const pricedPart = (item: OrderItem): EditedLine => ({
   tax_cents: item.tax_cents,
   shipping_cents: item.shipping_cents,
 })
+
+/** The address as it is then. One to the person of the order follows the name of the order. */
+function correctedAddress(
+  { ship_to, customer_name }: OrderRow,
+  { ship_to: to, name }: OrderCorrection,
+): OrderRow['ship_to'] {
+  if (to !== undefined) return knownAddress(to)
+  const isOwn = ship_to !== null && customer_name !== null && ship_to.name === customer_name
+  return isOwn && name !== undefined ? { ...ship_to, name } : ship_to
+}
+
+/** Whether the goods go to another place, which may have another tax; a name has none. */
+const isMoved = (to: OrderRow['ship_to'], from: OrderRow['ship_to']): boolean =>
+  !isDeepStrictEqual(placeOf(to), placeOf(from))
+
+const placeOf = (to: OrderRow['ship_to']) => to && { ...addressOf(to), name: null }
 
 function changesOf(order: OrderRow, { ship_to, email, customer_name }: Contact): Corrected[] {
   const changed: Corrected[] = []

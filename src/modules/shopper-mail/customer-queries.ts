@@ -10,7 +10,7 @@ export const listOf = (db: Db, customer_ref: string, after: string, limit: numbe
     sql`
     select id, jsonb_build_object('kind', kind, 'about_id', about_id, 'order_id', order_id,
                                   'recipient', recipient, 'language', language, 'state', state,
-                                  'details', details, 'created_at', ${jsonTime(sql`created_at`)},
+                                  'details', details, 'text', sent_as->>'text', 'created_at', ${jsonTime(sql`created_at`)},
                                   'sent_at', ${jsonTime(sql`sent_at`)}) as data
       from shopper_mails
      where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref} and id > ${after}
@@ -25,7 +25,8 @@ export const listOf = (db: Db, customer_ref: string, after: string, limit: numbe
 const erase = (tx: Tx, which: Sql) =>
   tx.run(sql`
     update shopper_mails
-       set recipient = null, resend_to = null, customer_ref = null, details = null, last_error = null,
+       set recipient = null, resend_to = null, customer_ref = null, details = null, sent_as = null,
+           last_error = null,
            state = case when state = 'queued' then 'erased' else state end,
            next_attempt_at = null, sending_at = null, lease_until = null, lease_token = null
      where tenant_ref = ${tx.tenant} and ${which}`)

@@ -11,6 +11,7 @@ import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts
 import * as giftCards from '../gift-cards/service.ts'
 import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import { loadMail, type MailDeps } from './compose.ts'
+import { writeCopy } from './copy.ts'
 import * as queries from './queries.ts'
 import type { DueMail } from './schema.ts'
 import { isEnabled, writeMail } from './service.ts'
@@ -148,7 +149,8 @@ async function write(deps: MailDeps, db: TenantDb, mail: ClaimedMail) {
   if (isKeptFromMail(facts.store, recipient)) return { skip: 'sandbox' as const }
   const { subject, html, text, language } = writeMail(facts)
   const { name: fromName, email: replyTo } = facts.store
-  return { recipient, language, subject, html, body: text, fromName, replyTo }
+  const copy = writeCopy(facts)
+  return { recipient, language, copy, subject, html, body: text, fromName, replyTo }
 }
 
 type WrittenMail = Exclude<Awaited<ReturnType<typeof write>>, { skip: unknown }>
@@ -160,7 +162,7 @@ async function send(
   { transport, onAccepted }: MailWorkerOptions,
   db: TenantDb,
   mail: ClaimedMail,
-  { language, ...written }: WrittenMail,
+  { language, copy, ...written }: WrittenMail,
 ) {
   const { recipient } = written
   const interrupted = wasInterrupted(mail) || mail.interrupted
@@ -176,7 +178,7 @@ async function send(
   }
   await onAccepted?.()
   if (mail.kind === 'gift_card') await giftCards.recordSent(db, mail.about_id)
-  return queries.finishSent(db, mail)
+  return queries.finishSent(db, mail, copy)
 }
 
 /**

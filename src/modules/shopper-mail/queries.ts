@@ -3,10 +3,11 @@ import type { AllStores, Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
-import { Id } from '../../kernel/schema.ts'
+import { Id, Nullable } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
   DueMail,
+  MailCopy,
   type MailKind,
   type MailReason,
   type MailState,
@@ -74,11 +75,11 @@ export const markSending = async (
            interrupted = ${interrupted}
      where tenant_ref = ${db.tenant} and id = ${id} and lease_token = ${lease_token}`)) === 1
 
-export const finishSent = (db: Db, lease: Lease) =>
+export const finishSent = (db: Db, lease: Lease, copy: MailCopy | null) =>
   queue.finish(
     db,
     lease,
-    sql`state = 'sent', sent_at = fd_now(), reason = null, next_attempt_at = null, resend_to = null,
+    sql`state = 'sent', sent_as = ${copy === null ? null : JSON.stringify(copy)}::jsonb, sent_at = fd_now(), reason = null, next_attempt_at = null, resend_to = null,
         attempt_count = attempt_count + 1, sending_at = null, last_error = null`,
   )
 
@@ -105,7 +106,8 @@ export const finishWithoutAddress = (db: Db, lease: Lease) =>
     db,
     lease,
     sql`state = 'skipped', reason = 'no_address', next_attempt_at = null, sending_at = null,
-        recipient = null, customer_ref = null, details = null, last_error = null, resend_to = null`,
+        recipient = null, customer_ref = null, details = null, sent_as = null, last_error = null,
+        resend_to = null`,
   )
 
 export const finishFailed = (db: Db, lease: Lease, error: string, waitSeconds: number) =>
@@ -204,12 +206,16 @@ export const lockMail = (tx: Tx, id: string) =>
        for update`,
   )
 
-/** Finds a mail of the store, with the facts that it is written from. */
+/** Finds a mail of the store, with the facts that it is written from and its copy. */
 export const findMail = (db: Db, id: string) =>
   db.maybe(
-    Type.Object({ ...ShopperMail.properties, details: DueMail.properties.details }),
+    Type.Object({
+      ...ShopperMail.properties,
+      details: DueMail.properties.details,
+      sent_as: Nullable(MailCopy),
+    }),
     sql`
-    select ${columns}, m.details
+    select ${columns}, m.details, m.sent_as
       from shopper_mails m
      where m.tenant_ref = ${db.tenant} and m.id = ${id}`,
   )

@@ -132,7 +132,7 @@ export const merchantRoutes =
           operationId: 'readMail',
           tags: ['merchant-commerce'],
           summary:
-            'Read a mail to a shopper, as HTML and text. It is written anew, from what it is about as that is now, without links and codes that act for the shopper.',
+            'Read a mail to a shopper as it was last sent, as HTML and text, without links and codes that act for the shopper. One that was not sent is written anew.',
           params: Params('id'),
           response: { 200: MailContent },
         },

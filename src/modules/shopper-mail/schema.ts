@@ -116,17 +116,21 @@ export type DueMail = Static<typeof DueMail>
 /** The thing that a mail is about, whether the mail is queued or a preview. */
 export type MailSubject = Pick<DueMail, 'kind' | 'about_id' | 'order_id' | 'details'>
 
-export const Resend = Type.Object({
-  to: Type.Optional(
-    Nullable(
-      Type.Unsafe<string>({
-        ...Email,
-        description:
-          'Another address, for this time only. Left out: the address of the order as it is now.',
-      }),
+export const Resend = Type.Object(
+  {
+    to: Type.Optional(
+      Nullable(
+        Type.Unsafe<string>({
+          ...Email,
+          description:
+            'Another address, for this time only. Left out: the address of the order as it is now.',
+        }),
+      ),
     ),
-  ),
-})
+  },
+  // With a misspelt `to`, the mail would go to the address that it must not go to.
+  { additionalProperties: false },
+)
 
 /** A mail to be queued. */
 export interface NewMail {
@@ -166,12 +170,20 @@ export const MailPreview = Type.Object({
 })
 export type MailPreview = Static<typeof MailPreview>
 
-/** A mail as it is written now. */
+/** A mail as it was sent, without what acts for its reader. */
+export const MailCopy = Type.Omit(MailPreview, ['kind'])
+export type MailCopy = Static<typeof MailCopy>
+
+/** A mail as its shopper read it. */
 export const MailContent = Type.Object({
   mail: ref(ShopperMail),
   content: Type.Unsafe<MailPreview | null>({
     ...Nullable(MailPreview),
     description:
-      'The mail as it is written anew from what it is about, in the language that it was sent in. Null where it can no longer be written, as after an erasure. No link in it acts for the shopper, and the code of a gift card is masked.',
+      'The mail, in the language that it was sent in. Null where it can no longer be shown, as after an erasure. No link in it acts for the shopper, and the code of a gift card is masked.',
+  }),
+  as_sent: Type.Boolean({
+    description:
+      'True: the mail as it was last sent. False: it was not sent yet, or is that of a gift card, so that it is written anew from what it is about as that is now.',
   }),
 })

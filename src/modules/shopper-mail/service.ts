@@ -129,15 +129,16 @@ export async function listOfAll(operator: AllStores, filters: queries.MailFilter
 export const maskAddress = (address: string | null): string | null =>
   address === null ? null : address.replace(/^(.).*@/u, '$1***@')
 
-/** Shows a mail of the store as it is written now: mails are not stored. */
+/** Shows a mail of the store as its shopper read it; one that has no copy is shown as it is written now. */
 export async function readContent(deps: MailDeps, db: Db, id: string) {
   const found = isUuid(id) ? await queries.findMail(db, id) : null
   if (found === null) throw new ApiError('mail_not_found')
-  const { details, ...mail } = found
-  return { mail, content: await writtenNow(deps, db, { ...mail, details }) }
+  const { details, sent_as, ...mail } = found
+  if (sent_as !== null) return { mail, content: { kind: mail.kind, ...sent_as }, as_sent: true }
+  return { mail, content: await writtenNow(deps, db, { ...mail, details }), as_sent: false }
 }
 
-/** Writes a mail again. Returns null where that is no longer possible: it was erased, or what it is about is undone. */
+/** Writes a mail anew. Returns null where that is no longer possible: it was erased, or what it is about is undone. */
 async function writtenNow(
   deps: MailDeps,
   db: Db,

@@ -15,10 +15,12 @@ import { keyed, type OrderStore, openOrderStore } from '../orders/setup.ts'
 
 /** A store whose tax provider taxes by the state of the address: none, a tenth or a fifth. */
 const shared = share(async (scope) => {
+  const asked: unknown[] = []
   const provider = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
     const { lines, ship_to } = JSON.parse(text)
+    asked.push(ship_to)
     const base = lines.reduce(
       (sum: number, line: { amount_cents: number }) => sum + line.amount_cents,
       0,
@@ -39,7 +41,7 @@ const shared = share(async (scope) => {
     await store.check()
     await assertOracles(store.superuser)
   })
-  return store
+  return { ...store, asked }
 })
 
 const ADDRESS = {
@@ -109,7 +111,7 @@ describe('a correction of an order', () => {
     assert.equal(shown.status, 200, shown.text)
     assert.deepEqual(
       [shown.body.changed, shown.body.delta_cents, shown.body.settlement],
-      [['email', 'name'], 0, 'none'],
+      [['ship_to', 'email', 'name'], 0, 'none'],
     )
     assert.equal(
       (await store.read(order.id)).order.email,
@@ -127,7 +129,11 @@ describe('a correction of an order', () => {
     assert.deepEqual([again.text, again.headers['idempotent-replayed']], [answer.text, 'true'])
     const read = await store.read(order.id)
     assert.deepEqual([read.order.email, read.customer_name], ['ann@new.example', 'Anne Example'])
-    assert.deepEqual(read.order.ship_to, order.ship_to)
+    assert.deepEqual(
+      read.order.ship_to,
+      { ...order.ship_to, name: 'Anne Example' },
+      'the parcel goes to the name as it is now',
+    )
     assert.deepEqual(
       read.timeline.map(({ type }: { type: string }) => type),
       ['created', 'placed', 'corrected'],
@@ -136,16 +142,29 @@ describe('a correction of an order', () => {
     const corrected = (await eventsOf(order.id)).filter(({ type }) => type.includes('corrected'))
     assert.deepEqual(
       corrected.map(({ data }) => data.changed),
-      [['email', 'name']],
+      [['ship_to', 'email', 'name']],
     )
     const audit = await merchant.get('/v1/my/audit?action=order.corrected')
     const entry = audit.body.entries.find(
       (each: { entity: string }) => each.entity === `order:${order.id}`,
     )
-    assert.deepEqual(entry.after.changed, ['email', 'name'])
+    assert.deepEqual(entry.after.changed, ['ship_to', 'email', 'name'])
     assert.ok(!JSON.stringify(entry).includes('example'))
     const same = await correct(order.id, body)
     assert.deepEqual([same.status, same.body.changed], [200, []])
+  })
+
+  test('of the name leaves the name of another person on the address, and asks for no tax', async () => {
+    const { store, place, correct } = desk()
+    const order = await place({ shipping_address: { ...ADDRESS, name: 'Ben Example' } })
+    const asked = store.asked.length
+    const answer = await correct(order.id, { name: 'Anne Example' })
+    assert.deepEqual([answer.status, answer.body.changed], [200, ['name']], answer.text)
+    assert.equal((await store.read(order.id)).order.ship_to.name, 'Ben Example')
+    const own = await place()
+    const before = store.asked.length
+    assert.deepEqual((await correct(own.id, { name: 'Anne' })).body.changed, ['ship_to', 'name'])
+    assert.deepEqual([asked + 1, store.asked.length], [before, before], 'a name has no tax')
   })
 
   test('to an address with less tax refunds the difference to the tender that paid', async () => {
@@ -404,7 +423,9 @@ describe('a correction of an order', () => {
     const key = randomUUID()
     const refused = await correct(order.id, body, key)
     assert.deepEqual([...refusal(refused), refused.body.labels], [409, 'labels_bought', labels])
-    assert.equal((await correct(order.id, { name: 'Ann E.' })).status, 200, 'a name is on no label')
+    assert.deepEqual(refusal(await correct(order.id, { name: 'Ann E.' })), [409, 'labels_bought'])
+    const mailed = await correct(order.id, { email: 'ann@other.example' })
+    assert.equal(mailed.status, 200, 'an e-mail address is on no label')
     const made = await correct(order.id, { ...body, void_labels: true })
     assert.equal(made.status, 200, made.text)
     assert.equal((await merchant.get(url)).body.fulfillment.tracking_number, null)

@@ -8,6 +8,15 @@ import { buy, keyed, type MailApp, mailsOf, newShop, shareMailApp } from './setu
 
 let app: MailApp
 
+const ELSEWHERE = {
+  label: 'Home',
+  line1: '9 Other Street',
+  city: 'Portland',
+  state: 'ME',
+  postal_code: '04101',
+  country: 'US',
+}
+
 const refusal = ({ status, body }: { status: number; body: { error: { code: string } } }) => [
   status,
   body.error.code,
@@ -56,6 +65,10 @@ describe('a mail of an order', () => {
 
   test('goes to an address that is none, or to one too often, never', async () => {
     const { resend, shop } = await open()
+    for (const name of ['email', 'too', 'TO']) {
+      const misspelt = await resend({ [name]: 'partner@example.org' })
+      assert.deepEqual(refusal(misspelt), [400, 'invalid_body'], 'the shopper must not get it')
+    }
     for (const to of ['nobody', '', 'a@b\r\nBcc: c@example.org', 7]) {
       assert.deepEqual(refusal(await resend({ to })), [400, 'invalid_body'], String(to))
     }
@@ -108,6 +121,7 @@ describe('a mail of an order', () => {
     const { content } = answer.body
     assert.equal(answer.body.mail.id, mail.id)
     assert.deepEqual([content.subject, content.kind], [sent.subject, 'order_placed'])
+    assert.equal(answer.body.as_sent, true)
     const link = /\/orders\/link\/[\w.~-]+/
     assert.match(sent.text, link)
     for (const text of [content.text, content.html]) assert.doesNotMatch(text, link)
@@ -119,6 +133,36 @@ describe('a mail of an order', () => {
     const unknown = await shop.merchant.get(`/v1/merchant/mails/${randomUUID()}`)
     assert.equal(foreign.text, unknown.text)
     assert.deepEqual(refusal(await read('x')), [404, 'mail_not_found'])
+  })
+
+  test('stays as it was sent, whatever the order and the store are later, until it is sent again', async () => {
+    const { read, resend, merchant, order, shop } = await open({ name: 'Ann Example' })
+    const before = (await read()).body.content
+    const corrected = await merchant.send(
+      'PATCH',
+      `/v1/merchant/orders/${order.id}`,
+      { ship_to: { ...ELSEWHERE }, name: 'Other' },
+      keyed(),
+    )
+    assert.equal(corrected.status, 200, corrected.text)
+    await merchant.patch('/v1/my/store', { display_name: 'Renamed' })
+    assert.deepEqual((await read()).body.content, before)
+    const off = { mails: [{ kind: 'order_edited', enabled: false }] }
+    assert.equal((await merchant.put('/v1/my/store/mails', off)).status, 200)
+    assert.equal((await resend()).status, 202)
+    assert.deepEqual((await read()).body.content, before, 'until then it is what was read')
+    await app.sendAll()
+    const [edited] = await mailsOf(shop, 'kind=order_edited')
+    const unsent = (await read(edited?.id)).body
+    assert.deepEqual([unsent.mail.kind, unsent.as_sent], ['order_edited', false])
+    assert.match(unsent.content.text, /9 Other Street/)
+    const after = (await read()).body
+    assert.equal(after.as_sent, true)
+    assert.match(after.content.text, /9 Other Street/)
+    const rows = await app.sql(`select sent_as::text as text from shopper_mails where id = $1`, [
+      after.mail.id,
+    ])
+    assert.doesNotMatch(rows[0]?.text, /\/orders\/link\//, 'no row has a link that acts')
   })
 
   test('keeps the language in which it was sent', async () => {
@@ -137,9 +181,13 @@ describe('a mail of an order', () => {
     const body = { customer_ref: 'leaving', confirm: asked.body.confirm }
     const erased = await merchant.post('/v1/my/privacy/erase', body, keyed())
     assert.equal(erased.status, 200, erased.text)
-    assert.equal((await read()).body.content, null)
+    const gone = (await read()).body
+    assert.deepEqual([gone.content, gone.as_sent], [null, false])
     assert.deepEqual(await app.sendAll(), [])
-    const rows = await app.sql(`select 1 from shopper_mails where resend_to is not null`)
+    const rows = await app.sql(
+      `select 1 from shopper_mails where id = $1 and (resend_to is not null or sent_as is not null)`,
+      [gone.mail.id],
+    )
     assert.deepEqual(rows, [])
   })
 
