@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { installedFolder } from './harness/installed-folder.ts'
 import { startProcess } from './harness/process.ts'
+import { openShopper } from './harness/shopper.ts'
 
 const run = promisify(execFile)
 
@@ -75,4 +76,6 @@ test('the blocks of the README run as they are, and leave the demo stores as the
   assert.match(order ?? '', /"status": "placed"/)
   assert.match(refund ?? '', /"amount_cents": 400[\s\S]*"events": \[/)
   assert.doesNotMatch(rest.join(''), /"error":/)
+  const shop = await openShopper(url, 'acme.localhost').get('/')
+  assert.match(shop.text, /Open on Friday[\s\S]*href="\/products\/harbour-mug"/, 'no empty page')
 })

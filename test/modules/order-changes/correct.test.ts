@@ -154,7 +154,7 @@ describe('a correction of an order', () => {
     assert.deepEqual([same.status, same.body.changed], [200, []])
   })
 
-  test('of the name leaves the name of another person on the address, and asks for no tax', async () => {
+  test('a corrected name leaves that of another person on the address, and asks for no tax', async () => {
     const { store, place, correct } = desk()
     const order = await place({ shipping_address: { ...ADDRESS, name: 'Ben Example' } })
     const asked = store.asked.length
