@@ -92,7 +92,7 @@ test('the doctor finds', async (t: TestContext) => {
   const { url } = await start(t, dataDir)
   const options: DoctorOptions = { url, dataDir, pingLimiter: async () => 'pong' }
 
-  await t.test('that nothing was migrated yet', async () => {
+  await t.test('reports that nothing was migrated yet', async () => {
     const found = await listFailures(options)
     assert.deepEqual(Object.keys(found), ['roles', 'migrations'])
     assert.equal(found.migrations, 'none is applied')

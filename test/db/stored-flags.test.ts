@@ -70,40 +70,49 @@ test('a stored flag', async (t) => {
     await other.query('commit')
   }
 
-  await t.test('of low stock follows the units, the threshold and the tracking', async () => {
-    const variant = await putStock(4)
-    assert.equal(await isLow(variant), false)
-    await admin.query(take(6), [variant])
-    assert.equal(await isLow(variant), true)
-    await admin.query(take(-1), [variant])
-    assert.equal(await isLow(variant), false)
-    const set = (change: string) =>
-      admin.query(`update inventory_settings set ${change} where variant_id = $1`, [variant])
-    await set('low_stock_threshold = 5')
-    assert.equal(await isLow(variant), true)
-    await set('track_inventory = false')
-    assert.equal(await isLow(variant), false)
-    await set('track_inventory = true, low_stock_threshold = null')
-    assert.equal(await isLow(variant), false)
-  })
+  await t.test(
+    'the stored flag of low stock follows the units, the threshold and the tracking',
+    async () => {
+      const variant = await putStock(4)
+      assert.equal(await isLow(variant), false)
+      await admin.query(take(6), [variant])
+      assert.equal(await isLow(variant), true)
+      await admin.query(take(-1), [variant])
+      assert.equal(await isLow(variant), false)
+      const set = (change: string) =>
+        admin.query(`update inventory_settings set ${change} where variant_id = $1`, [variant])
+      await set('low_stock_threshold = 5')
+      assert.equal(await isLow(variant), true)
+      await set('track_inventory = false')
+      assert.equal(await isLow(variant), false)
+      await set('track_inventory = true, low_stock_threshold = null')
+      assert.equal(await isLow(variant), false)
+    },
+  )
 
-  await t.test('of low stock counts two locations that change at once', async () => {
-    const variant = await putStock(4)
-    await together([take(3, 'north'), [variant]], [take(3, 'south'), [variant]])
-    assert.equal(await isLow(variant), true)
-  })
+  await t.test(
+    'the stored flag of low stock counts two locations that change at once',
+    async () => {
+      const variant = await putStock(4)
+      await together([take(3, 'north'), [variant]], [take(3, 'south'), [variant]])
+      assert.equal(await isLow(variant), true)
+    },
+  )
 
-  await t.test('of low stock counts units that are sold while the threshold changes', async () => {
-    const raise = `update inventory_settings set low_stock_threshold = 8 where variant_id = $1`
-    const sold = await putStock(4)
-    await together([take(2), [sold]], [raise, [sold]])
-    assert.equal(await isLow(sold), true)
-    const raised = await putStock(4)
-    await together([raise, [raised]], [take(2), [raised]])
-    assert.equal(await isLow(raised), true)
-  })
+  await t.test(
+    'the stored flag of low stock counts units that are sold while the threshold changes',
+    async () => {
+      const raise = `update inventory_settings set low_stock_threshold = 8 where variant_id = $1`
+      const sold = await putStock(4)
+      await together([take(2), [sold]], [raise, [sold]])
+      assert.equal(await isLow(sold), true)
+      const raised = await putStock(4)
+      await together([raise, [raised]], [take(2), [raised]])
+      assert.equal(await isLow(raised), true)
+    },
+  )
 
-  await t.test('of low stock is written by the roles that move stock', async () => {
+  await t.test('the stored flag of low stock is written by the roles that move stock', async () => {
     for (const role of ['fd_app', 'fd_worker']) {
       const variant = await putStock(4)
       await admin.query('begin')
@@ -115,24 +124,27 @@ test('a stored flag', async (t) => {
     }
   })
 
-  await t.test('of low stock costs nothing at a reservation, nor without a threshold', async () => {
-    const variants = [await putStock(4), await putStock(null)]
-    const written = async () =>
-      (
-        await admin.query(
-          `select v.xmin::text as variant, s.xmin::text as settings, s.xmax::text as locked
+  await t.test(
+    'the stored flag of low stock costs nothing at a reservation, nor without a threshold',
+    async () => {
+      const variants = [await putStock(4), await putStock(null)]
+      const written = async () =>
+        (
+          await admin.query(
+            `select v.xmin::text as variant, s.xmin::text as settings, s.xmax::text as locked
              from variants v join inventory_settings s on s.variant_id = v.id
             where v.id = any ($1) order by v.id`,
-          [variants],
-        )
-      ).rows
-    const before = await written()
-    await admin.query(`update inventory_levels set reserved = 9 where variant_id = any ($1)`, [
-      variants,
-    ])
-    await admin.query(take(4), [variants[1]])
-    assert.deepEqual(await written(), before)
-  })
+            [variants],
+          )
+        ).rows
+      const before = await written()
+      await admin.query(`update inventory_levels set reserved = 9 where variant_id = any ($1)`, [
+        variants,
+      ])
+      await admin.query(take(4), [variants[1]])
+      assert.deepEqual(await written(), before)
+    },
+  )
 
   const putAsset = async (owners: readonly string[]) => {
     const hash = (randomUUID() + randomUUID()).replaceAll('-', '')
@@ -157,7 +169,7 @@ test('a stored flag', async (t) => {
 
   const drop = `delete from asset_refs where sha256 = $1 and owner_id = $2`
 
-  await t.test('of a used asset follows its uses', async () => {
+  await t.test('the stored flag of a used asset follows its uses', async () => {
     assert.equal(await isUsed(await putAsset([])), false)
     const hash = await putAsset(['one', 'two'])
     assert.equal(await isUsed(hash), true)
@@ -167,11 +179,14 @@ test('a stored flag', async (t) => {
     assert.equal(await isUsed(hash), false)
   })
 
-  await t.test('of a used asset is gone when its last two uses go at once', async () => {
-    const hash = await putAsset(['one', 'two'])
-    await together([drop, [hash, 'one']], [drop, [hash, 'two']])
-    assert.equal(await isUsed(hash), false)
-  })
+  await t.test(
+    'the stored flag of a used asset is gone when its last two uses go at once',
+    async () => {
+      const hash = await putAsset(['one', 'two'])
+      await together([drop, [hash, 'one']], [drop, [hash, 'two']])
+      assert.equal(await isUsed(hash), false)
+    },
+  )
 
   const onSale = async (product: string) => {
     await assertListsAgree(admin)
@@ -195,23 +210,29 @@ test('a stored flag', async (t) => {
                values ('acme', $1, $2, 0)`
   const setStatus = `update products set status = $1 where id = $2`
 
-  await t.test('of a product on sale in a collection follows its status', async () => {
-    const { product } = await putProduct('draft')
-    await admin.query(add, [await putCollection(), product])
-    assert.equal(await onSale(product), false)
-    await admin.query(setStatus, ['active', product])
-    assert.equal(await onSale(product), true)
-    await admin.query(setStatus, ['archived', product])
-    assert.equal(await onSale(product), false)
-  })
+  await t.test(
+    'the stored flag of a product on sale in a collection follows its status',
+    async () => {
+      const { product } = await putProduct('draft')
+      await admin.query(add, [await putCollection(), product])
+      assert.equal(await onSale(product), false)
+      await admin.query(setStatus, ['active', product])
+      assert.equal(await onSale(product), true)
+      await admin.query(setStatus, ['archived', product])
+      assert.equal(await onSale(product), false)
+    },
+  )
 
-  await t.test('of a product on sale knows a status that changes while it is added', async () => {
-    const collection = await putCollection()
-    const added = await putProduct()
-    await together([add, [collection, added.product]], [setStatus, ['draft', added.product]])
-    assert.equal(await onSale(added.product), false)
-    const changed = await putProduct()
-    await together([setStatus, ['draft', changed.product]], [add, [collection, changed.product]])
-    assert.equal(await onSale(changed.product), false)
-  })
+  await t.test(
+    'the stored flag of a product on sale knows a status that changes while it is added',
+    async () => {
+      const collection = await putCollection()
+      const added = await putProduct()
+      await together([add, [collection, added.product]], [setStatus, ['draft', added.product]])
+      assert.equal(await onSale(added.product), false)
+      const changed = await putProduct()
+      await together([setStatus, ['draft', changed.product]], [add, [collection, changed.product]])
+      assert.equal(await onSale(changed.product), false)
+    },
+  )
 })

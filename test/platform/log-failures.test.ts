@@ -80,7 +80,7 @@ test('a log line about a failure names code, message and work, and holds no secr
   const shop = await openShop(app)
   const { merchant } = shop
 
-  await t.test('of an idle connection that was lost', async () => {
+  await t.test('the log line of an idle connection that was lost', async () => {
     await admin.query(`select pg_terminate_backend(pid) ${BACKENDS}`)
     await until('it is told', async () => log.find('a database connection was lost') !== undefined)
     const told = log.find('a database connection was lost')
@@ -88,7 +88,7 @@ test('a log line about a failure names code, message and work, and holds no secr
     assert.match(told?.pool ?? '', /^(app|worker|operator|limits)$/)
   })
 
-  await t.test('of a connection that was lost under a statement', async () => {
+  await t.test('the log line of a connection that was lost under a statement', async () => {
     await until('reads are served again', async () => {
       return (await merchant.get('/v1/merchant/catalog/products')).status === 200
     })
@@ -107,7 +107,7 @@ test('a log line about a failure names code, message and work, and holds no secr
     assert.equal(told?.err?.code, '57P01')
   })
 
-  await t.test('of a statement that failed', async () => {
+  await t.test('the log line of a statement that failed', async () => {
     await admin.query('alter table audit_log rename to gone')
     assert.equal((await merchant.get('/v1/my/audit')).status, 503)
     await admin.query('alter table gone rename to audit_log')
@@ -123,7 +123,7 @@ test('a log line about a failure names code, message and work, and holds no secr
   })
 
   await t.test(
-    "of a merchant's credential that a gateway refuses, or that could not be tried",
+    "the log line of a merchant's credential that a gateway refuses, or that could not be tried",
     async () => {
       const { tenant } = shop
       const rule = `/v1/entitlements/tenants/${tenant}/features/dedicated_gateway`
@@ -141,7 +141,7 @@ test('a log line about a failure names code, message and work, and holds no secr
     },
   )
 
-  await t.test('of a provider that is down', async () => {
+  await t.test('the log line of a provider that is down', async () => {
     const body = { ...cart(shop.variants[1_000]), card: APPROVED, email: SECRETS.customer }
     nmi.failNext('reset_before', 'reset_before', 'reset_before')
     assert.equal((await checkout(app, shop, body)).status, 503)
@@ -150,22 +150,25 @@ test('a log line about a failure names code, message and work, and holds no secr
     assert.ok(told?.call, 'what was being done')
   })
 
-  await t.test('of mail that is refused, and of a mail server that is down', async () => {
-    const { database, workerDatabase } = app.runtime
-    await database.directory.transaction('mail', (tx) =>
-      send(tx, { to: SECRETS.customer, subject: 'Private', text: SECRETS.value }),
-    )
-    const worker = startWorker(app.runtime)
-    await until('it was refused', async () => {
-      const { rows } = await admin.query('select last_error from mails')
-      return /no such mailbox/.test(rows[0]?.last_error ?? '')
-    })
-    await worker.stop()
-    await admin.query('update mails set next_attempt_at = now()')
-    const down = new URL(mailer)
-    down.port = '9'
-    await sendDue(workerDatabase, createTransport(down.href, 'Shop <shop@fairdock.example>'))
-  })
+  await t.test(
+    'the log line of mail that is refused, and of a mail server that is down',
+    async () => {
+      const { database, workerDatabase } = app.runtime
+      await database.directory.transaction('mail', (tx) =>
+        send(tx, { to: SECRETS.customer, subject: 'Private', text: SECRETS.value }),
+      )
+      const worker = startWorker(app.runtime)
+      await until('it was refused', async () => {
+        const { rows } = await admin.query('select last_error from mails')
+        return /no such mailbox/.test(rows[0]?.last_error ?? '')
+      })
+      await worker.stop()
+      await admin.query('update mails set next_attempt_at = now()')
+      const down = new URL(mailer)
+      down.port = '9'
+      await sendDue(workerDatabase, createTransport(down.href, 'Shop <shop@fairdock.example>'))
+    },
+  )
 
   await t.test('whatever happened', () => {
     const secrets = [

@@ -24,7 +24,7 @@ test('a checkout', async (t) => {
   const [thousand, third] = [shop.variants[1_000], shop.variants[333]]
   t.afterEach(() => app.assertAddsUp())
 
-  await t.test('with a quote token is refused when the total has changed', async () => {
+  await t.test('a checkout with a quote token is refused when the total has changed', async () => {
     const wanted = { items: [{ variant_id: third, quantity: 1 }], tax: TAX }
     const quote = await preview(app, shop, wanted)
     const quote_token = quote.body.quote_token as string

@@ -214,13 +214,13 @@ test('a wrong value in a body', async (t) => {
   }
   const url = '/v1/tenants/acme/checkout'
 
-  await t.test('of a checkout is refused, for every field', async () => {
+  await t.test('bad input of a checkout is refused, for every field', async () => {
     await refuseAll(url, spoilt(good, CHECKOUT))
     const placed = await checkout(app, shop, good)
     assert.equal(placed.status, 201, 'without the fault it is a good one')
   })
 
-  await t.test('of a preview is refused', async () => {
+  await t.test('bad input of a preview is refused', async () => {
     const { items, shipping, tax } = good
     const fields = {
       items: 'list',
@@ -231,7 +231,7 @@ test('a wrong value in a body', async (t) => {
     await refuseAll(`${url}/preview`, spoilt({ items, shipping, tax }, fields))
   })
 
-  await t.test('that is no JSON object, or too large, is refused', async () => {
+  await t.test('a body that is no JSON object, or too large, is refused', async () => {
     const item = { variant_id, quantity: 1 }
     const many = (length: number) => ({ ...good, items: Array.from({ length }, () => item) })
     const bodies = [null, [], [good], 'text', 7, true, {}, many(501), many(10_000)]
@@ -273,7 +273,7 @@ test('a wrong value in a body', async (t) => {
     }
   })
 
-  await t.test('of amounts above the limit is refused, and never rounded', async () => {
+  await t.test('an amount above the limit is refused, and never rounded', async () => {
     const most = '9007199254740991'
     const before = await everything()
     for (const path of ['shipping.flat_rate_cents', 'tax.rate_bps']) {
@@ -285,83 +285,102 @@ test('a wrong value in a body', async (t) => {
     assert.deepEqual(await everything(), before)
   })
 
-  await t.test('of a change of an order is refused, and the order does not change', async () => {
-    const placed = await checkout(app, shop, cart(variant_id))
-    const { order, items, charges } = placed.body
-    const [order_item_id, charge_id] = [items[0].id, charges[0].charge_id]
-    const shoppers = `/v1/tenants/acme/orders/${order.id}`
-    const edit = {
-      edits: [{ order_item_id, quantity: 2 }],
-      charge_id,
-      shipping: good.shipping,
-      tax: good.tax,
-      expedited: false,
-      card: APPROVED,
-      actor: 'ann',
-    }
-    const edits: Fields = {
-      edits: 'list',
-      'edits.0': 'record',
-      'edits.0.order_item_id': 'text',
-      charge_id: 'text?',
-      actor: 'text?',
-      card: 'record?',
-      'card.ccnumber': 'text',
-      'card.ccexp': 'text',
-      ...SHIPPING,
-      expedited: 'flag?',
-    }
-    await refuseAll(`${shoppers}/edit`, spoilt(edit, edits))
-    const refund = { charge_id, amount_cents: 100, reason: 'late' }
-    const amount: Fields = { charge_id: 'text', reason: 'text?' }
-    await refuseAll(`${shoppers}/refund`, spoilt(refund, amount))
-    const cents = ['"1"', '0', '-1', '1.5', 'true', '[]', 'null', '1e-1', '15e-1', '1e16', '1e400']
-    const path = 'amount_cents'
-    const wrong = cents.map((text) => ({ body: spoil(refund, path, text), what: text, path }))
-    await refuseAll(`${shoppers}/refund`, wrong)
-    const cancel: Fields = { charge_id: 'text?', reason: 'text?', actor: 'text?' }
-    const request = { charge_id, reason: 'no', actor: 'ann' }
-    await refuseAll(`${shoppers}/cancel`, spoilt(request, cancel))
-
-    const merchants = `/v1/merchant/orders/${order.id}`
-    const refuseMerchant = (verb: string, body: object, fields: Fields) => {
-      // A number larger than any double cannot be written by a client that uses doubles.
-      const cases = [...spoilt(body, fields)].filter((each) => !each.what.includes('e400'))
-      return refuseAll(`${merchants}/${verb}`, cases, sendAsMerchant)
-    }
-    const units = { items: [{ order_item_id, quantity: 1 }], shipping_cents: 0, method: 'original' }
-    await refuseMerchant('refunds', units, {
-      'items.0': 'record',
-      'items.0.order_item_id': 'text',
-      method: 'text?',
-    })
-    await refuseMerchant(
-      'cancel',
-      { reason: 'staff', note: 'n', restock: true },
-      {
-        reason: 'text',
-        note: 'text?',
-        restock: 'flag',
-      },
-    )
-    const { card: _, actor: __, ...merchantEdit } = edit
-    await refuseMerchant(
-      'edit',
-      { ...merchantEdit, charge_card: true },
-      {
+  await t.test(
+    'bad input of a change of an order is refused, and the order does not change',
+    async () => {
+      const placed = await checkout(app, shop, cart(variant_id))
+      const { order, items, charges } = placed.body
+      const [order_item_id, charge_id] = [items[0].id, charges[0].charge_id]
+      const shoppers = `/v1/tenants/acme/orders/${order.id}`
+      const edit = {
+        edits: [{ order_item_id, quantity: 2 }],
+        charge_id,
+        shipping: good.shipping,
+        tax: good.tax,
+        expedited: false,
+        card: APPROVED,
+        actor: 'ann',
+      }
+      const edits: Fields = {
         edits: 'list',
         'edits.0': 'record',
         'edits.0.order_item_id': 'text',
-        charge_card: 'flag',
+        charge_id: 'text?',
+        actor: 'text?',
+        card: 'record?',
+        'card.ccnumber': 'text',
+        'card.ccexp': 'text',
         ...SHIPPING,
         expedited: 'flag?',
-      },
-    )
-    await refuseMerchant('notes', { note: 'n' }, { note: 'text' })
-    await refuseMerchant('hold', { reason: 'r' }, { reason: 'text?' })
-    const read = await shop.merchant.get(merchants)
-    assert.deepEqual([read.body.order.status, read.body.order.total_cents], ['placed', 1_000])
-  })
+      }
+      await refuseAll(`${shoppers}/edit`, spoilt(edit, edits))
+      const refund = { charge_id, amount_cents: 100, reason: 'late' }
+      const amount: Fields = { charge_id: 'text', reason: 'text?' }
+      await refuseAll(`${shoppers}/refund`, spoilt(refund, amount))
+      const cents = [
+        '"1"',
+        '0',
+        '-1',
+        '1.5',
+        'true',
+        '[]',
+        'null',
+        '1e-1',
+        '15e-1',
+        '1e16',
+        '1e400',
+      ]
+      const path = 'amount_cents'
+      const wrong = cents.map((text) => ({ body: spoil(refund, path, text), what: text, path }))
+      await refuseAll(`${shoppers}/refund`, wrong)
+      const cancel: Fields = { charge_id: 'text?', reason: 'text?', actor: 'text?' }
+      const request = { charge_id, reason: 'no', actor: 'ann' }
+      await refuseAll(`${shoppers}/cancel`, spoilt(request, cancel))
+
+      const merchants = `/v1/merchant/orders/${order.id}`
+      const refuseMerchant = (verb: string, body: object, fields: Fields) => {
+        // A number larger than any double cannot be written by a client that uses doubles.
+        const cases = [...spoilt(body, fields)].filter((each) => !each.what.includes('e400'))
+        return refuseAll(`${merchants}/${verb}`, cases, sendAsMerchant)
+      }
+      const units = {
+        items: [{ order_item_id, quantity: 1 }],
+        shipping_cents: 0,
+        method: 'original',
+      }
+      await refuseMerchant('refunds', units, {
+        'items.0': 'record',
+        'items.0.order_item_id': 'text',
+        method: 'text?',
+      })
+      await refuseMerchant(
+        'cancel',
+        { reason: 'staff', note: 'n', restock: true },
+        {
+          reason: 'text',
+          note: 'text?',
+          restock: 'flag',
+        },
+      )
+      const { card: _, actor: __, ...merchantEdit } = edit
+      await refuseMerchant(
+        'edit',
+        { ...merchantEdit, charge_card: true },
+        {
+          edits: 'list',
+          'edits.0': 'record',
+          'edits.0.order_item_id': 'text',
+          charge_card: 'flag',
+          ...SHIPPING,
+          expedited: 'flag?',
+        },
+      )
+      await refuseMerchant('notes', { note: 'n' }, { note: 'text' })
+      await refuseMerchant('hold', { reason: 'r' }, { reason: 'text?' })
+      const read = await shop.merchant.get(merchants)
+      assert.deepEqual([read.body.order.status, read.body.order.total_cents], ['placed', 1_000])
+    },
+  )
 
   await app.assertAddsUp()
 })

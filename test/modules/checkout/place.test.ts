@@ -363,7 +363,7 @@ test('a checkout', async (t) => {
     },
   )
 
-  await t.test('with a total of zero is placed without a card', async () => {
+  await t.test('a checkout with a total of zero is placed without a card', async () => {
     const { card: _, ...body } = cart(thousand, { coupon_code: 'all' })
     const answer = await checkout(app, shop, body)
     assert.equal(answer.status, 201, answer.text)

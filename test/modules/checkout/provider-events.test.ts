@@ -200,7 +200,7 @@ test("a provider's event", async (t) => {
     assert.equal(await outcomeOf('late'), 'ignored: nothing_waiting')
   })
 
-  await t.test("of one store does not touch another's order", async () => {
+  await t.test("an event of one store does not touch another's order", async () => {
     const { order, attempt } = await place(LOST_AFTER_CHARGE)
     await wait(order, 300)
     const foreign = await register(app, 'other-store', { provider: 'nmi', account: 'foreign' })
@@ -220,7 +220,7 @@ test("a provider's event", async (t) => {
   })
 
   await t.test(
-    "of a dispute counts once the gateway's record shows it, and holds the order",
+    "an event of a dispute counts once the gateway's record shows it, and holds the order",
     async () => {
       const { order, attempt } = await place(cardOf('4000000000000259'))
       alerts.length = 0
@@ -256,7 +256,7 @@ test("a provider's event", async (t) => {
     },
   )
 
-  await t.test('of a dispute does not hold a shipped order', async () => {
+  await t.test('an event of a dispute does not hold a shipped order', async () => {
     const { order, attempt } = await place(cardOf('4000000000000259'))
     await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
     await shipBySql(superuser, order)
@@ -271,26 +271,29 @@ test("a provider's event", async (t) => {
     assert.ok(!(await eventsOf(order)).includes('commerce.order.held.v1'))
   })
 
-  await t.test('of a dispute that is over does not open it again, and is an alert', async () => {
-    for (const outcome of ['won', 'lost']) {
-      const { order, attempt } = await place(cardOf('4000000000000259'))
-      await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
-      const say = (status: string) =>
-        app.operator.post(`/v1/stores/acme/orders/${order}/dispute`, { outcome: status })
-      if (outcome === 'won')
-        await sendEvent({ order_id: attempt, type: 'chargeback.batch.complete' })
-      else assert.equal((await say('opened')).status, 200)
-      assert.equal((await say(outcome)).status, 200)
-      const before = [await orderOf(order), await eventsOf(order)]
-      alerts.length = 0
-      await sendEvent({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
-      assert.deepEqual([await orderOf(order), await eventsOf(order)], before)
-      assert.equal(await outcomeOf(outcome), 'unhandled: dispute_not_recorded')
-      assert.equal(alerts.length, 1)
-    }
-  })
+  await t.test(
+    'an event of a dispute that is over does not open it again, and is an alert',
+    async () => {
+      for (const outcome of ['won', 'lost']) {
+        const { order, attempt } = await place(cardOf('4000000000000259'))
+        await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
+        const say = (status: string) =>
+          app.operator.post(`/v1/stores/acme/orders/${order}/dispute`, { outcome: status })
+        if (outcome === 'won')
+          await sendEvent({ order_id: attempt, type: 'chargeback.batch.complete' })
+        else assert.equal((await say('opened')).status, 200)
+        assert.equal((await say(outcome)).status, 200)
+        const before = [await orderOf(order), await eventsOf(order)]
+        alerts.length = 0
+        await sendEvent({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
+        assert.deepEqual([await orderOf(order), await eventsOf(order)], before)
+        assert.equal(await outcomeOf(outcome), 'unhandled: dispute_not_recorded')
+        assert.equal(alerts.length, 1)
+      }
+    },
+  )
 
-  await t.test('of several disputes is an alert until the record shows each', async () => {
+  await t.test('an event of several disputes is an alert until the record shows each', async () => {
     const shown = await place(cardOf('4000000000000259'))
     const other = await place(cardOf('4000000000000259'))
     await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [
@@ -319,7 +322,7 @@ test("a provider's event", async (t) => {
     assert.equal(await outcomeOf('all'), 'applied: dispute_recorded')
   })
 
-  await t.test('of a dispute that names no transaction is an alert', async () => {
+  await t.test('an event of a dispute that names no transaction is an alert', async () => {
     alerts.length = 0
     await sendEvent({
       id: 'nameless',

@@ -49,7 +49,7 @@ test('a checkout is refused', async (t) => {
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 3)
 
-  await t.test('with a malformed body', async () => {
+  await t.test('a checkout is refused with a malformed body', async () => {
     const good = cart(thousand)
     const item = { variant_id: thousand, quantity: 1 }
     const quantity = (value: unknown) => ({ ...good, items: [{ ...item, quantity: value }] })
@@ -110,7 +110,7 @@ test('a checkout is refused', async (t) => {
     }
   })
 
-  await t.test('with numbers that are no amounts', async () => {
+  await t.test('a checkout is refused with numbers that are no amounts', async () => {
     const before = await counts(app)
     const text = (quantity: string) =>
       `{"customer_ref":"ann","items":[{"variant_id":"${thousand}","quantity":${quantity}}]}`
@@ -150,7 +150,7 @@ test('a checkout is refused', async (t) => {
     assert.equal(longest.status, 201)
   })
 
-  await t.test('of variants that are not for sale', async () => {
+  await t.test('a checkout is refused for variants that are not for sale', async () => {
     const other = await openShop(app, 'other', [1_000])
     const product = await merchant.post('/v1/merchant/catalog/products', {
       slug: 'gone',
@@ -181,7 +181,7 @@ test('a checkout is refused', async (t) => {
     }
   })
 
-  await t.test('of more units than are available', async () => {
+  await t.test('a checkout is refused for more units than are available', async () => {
     const expected = { status: 409, code: 'insufficient_stock' }
     const items = [
       { variant_id: counted, quantity: 2 },
@@ -196,7 +196,7 @@ test('a checkout is refused', async (t) => {
     )
   })
 
-  await t.test('in several currencies', async () => {
+  await t.test('a checkout is refused in several currencies', async () => {
     const euro = await addVariant(merchant, 900, {}, { currency: 'EUR' })
     const items = [thousand, euro].map((variant_id) => ({ variant_id, quantity: 1 }))
     const expected = { status: 422, code: 'currency_mismatch' }
@@ -217,7 +217,7 @@ test('a checkout is refused', async (t) => {
     })
   })
 
-  await t.test('with a price of the shipping above that limit', async () => {
+  await t.test('a checkout is refused with a price of the shipping above that limit', async () => {
     const cents = 100_000_000_001
     const shipping = {
       mode: 'flat',
@@ -230,7 +230,7 @@ test('a checkout is refused', async (t) => {
   })
 
   await t.test(
-    'with a tax above the whole price, and not with one as high as the price',
+    'a checkout is refused with a tax above the whole price, and not with one as high as the price',
     async () => {
       const taxed = (rate_bps: number) =>
         cart(thousand, { tax: { provider: 'flat_rate', rate_bps } })
@@ -246,22 +246,25 @@ test('a checkout is refused', async (t) => {
     },
   )
 
-  await t.test('of too many units of one variant, in however many lines', async () => {
-    const variant_id = shop.variants[1_000] ?? ''
-    const split = (...quantities: number[]) =>
-      quantities.map((quantity, at) => ({
-        variant_id: at % 2 === 0 ? variant_id : variant_id.toUpperCase(),
-        quantity,
-      }))
-    const issues = [{ path: 'items', message: 'must have at most 10,000 units of one variant' }]
-    for (const send of [checkout, preview]) {
-      const refused = await send(app, shop, cart(variant_id, { items: split(10_000, 1) }))
-      assert.equal(refused.status, 400, refused.text)
-      assert.deepEqual(refused.body.issues, issues)
-    }
-    const most = await preview(app, shop, cart(variant_id, { items: split(9_000, 500, 500) }))
-    assert.equal(most.status, 200, most.text)
-  })
+  await t.test(
+    'a checkout is refused for too many units of one variant, in however many lines',
+    async () => {
+      const variant_id = shop.variants[1_000] ?? ''
+      const split = (...quantities: number[]) =>
+        quantities.map((quantity, at) => ({
+          variant_id: at % 2 === 0 ? variant_id : variant_id.toUpperCase(),
+          quantity,
+        }))
+      const issues = [{ path: 'items', message: 'must have at most 10,000 units of one variant' }]
+      for (const send of [checkout, preview]) {
+        const refused = await send(app, shop, cart(variant_id, { items: split(10_000, 1) }))
+        assert.equal(refused.status, 400, refused.text)
+        assert.deepEqual(refused.body.issues, issues)
+      }
+      const most = await preview(app, shop, cart(variant_id, { items: split(9_000, 500, 500) }))
+      assert.equal(most.status, 200, most.text)
+    },
+  )
 
   await t.test('without tenders that cover the total', async () => {
     const { code } = await issueGiftCard(merchant, 400)
@@ -276,108 +279,120 @@ test('a checkout is refused', async (t) => {
     )
   })
 
-  await t.test('with an unusable gift card, for every cause alike', async () => {
-    const { code, gift_card } = await issueGiftCard(merchant, 400)
-    const url = `/v1/merchant/gift-cards/${gift_card.id}/disable`
-    const disabled = await merchant.post(url, {}, { 'idempotency-key': randomUUID() })
-    assert.equal(disabled.status, 200, disabled.text)
-    for (const gift_card_code of ['ABCD-EFGH-JKLM-NPQR', '*', code]) {
-      const body = cart(counted, { gift_card_code })
-      await refused(app, shop, body, { status: 422, code: 'gift_card_invalid' })
-    }
-  })
+  await t.test(
+    'a checkout is refused with an unusable gift card, for every cause alike',
+    async () => {
+      const { code, gift_card } = await issueGiftCard(merchant, 400)
+      const url = `/v1/merchant/gift-cards/${gift_card.id}/disable`
+      const disabled = await merchant.post(url, {}, { 'idempotency-key': randomUUID() })
+      assert.equal(disabled.status, 200, disabled.text)
+      for (const gift_card_code of ['ABCD-EFGH-JKLM-NPQR', '*', code]) {
+        const body = cart(counted, { gift_card_code })
+        await refused(app, shop, body, { status: 422, code: 'gift_card_invalid' })
+      }
+    },
+  )
 
-  await t.test('with a coupon whose amounts are in another currency than the goods', async () => {
-    const { merchant } = await openShop(app, 'coins', [])
-    const yen = await addVariant(merchant, 5_000, {}, { currency: 'JPY' })
-    const coupons: object[] = [
-      { code: 'OFF', type: 'fixed', amount_cents: 1_000 },
-      { code: 'FROM', type: 'percent', percent_bps: 1_000, min_subtotal_cents: 100 },
-      { code: 'UPTO', type: 'percent', percent_bps: 1_000, max_discount_cents: 1_000 },
-      { code: 'TENTH', type: 'percent', percent_bps: 1_000 },
-    ]
-    for (const coupon of coupons) {
-      assert.equal((await merchant.post('/v1/merchant/marketing/coupons', coupon)).status, 201)
-    }
-    const shop = { tenant: 'coins' }
-    for (const coupon_code of ['OFF', 'FROM', 'UPTO']) {
-      const shown = await preview(app, shop, cart(yen, { coupon_code }))
-      assert.deepEqual(
-        [shown.body.coupon.reason, shown.body.total_cents],
-        ['not_applicable', 5_000],
-        coupon_code,
+  await t.test(
+    'a checkout is refused with a coupon whose amounts are in another currency than the goods',
+    async () => {
+      const { merchant } = await openShop(app, 'coins', [])
+      const yen = await addVariant(merchant, 5_000, {}, { currency: 'JPY' })
+      const coupons: object[] = [
+        { code: 'OFF', type: 'fixed', amount_cents: 1_000 },
+        { code: 'FROM', type: 'percent', percent_bps: 1_000, min_subtotal_cents: 100 },
+        { code: 'UPTO', type: 'percent', percent_bps: 1_000, max_discount_cents: 1_000 },
+        { code: 'TENTH', type: 'percent', percent_bps: 1_000 },
+      ]
+      for (const coupon of coupons) {
+        assert.equal((await merchant.post('/v1/merchant/marketing/coupons', coupon)).status, 201)
+      }
+      const shop = { tenant: 'coins' }
+      for (const coupon_code of ['OFF', 'FROM', 'UPTO']) {
+        const shown = await preview(app, shop, cart(yen, { coupon_code }))
+        assert.deepEqual(
+          [shown.body.coupon.reason, shown.body.total_cents],
+          ['not_applicable', 5_000],
+          coupon_code,
+        )
+        const answer = await checkout(app, shop, cart(yen, { coupon_code }))
+        assert.deepEqual([answer.status, answer.body.reason], [422, 'not_applicable'])
+      }
+      const tenth = await checkout(app, shop, cart(yen, { coupon_code: 'TENTH' }))
+      assert.equal(tenth.body.order.total_cents, 4_500)
+    },
+  )
+
+  await t.test(
+    'a checkout is refused with a coupon that does not apply, and the preview says why',
+    async () => {
+      const make = async (code: string, more: object) => {
+        const body = { code, type: 'percent', percent_bps: 1_000, ...more }
+        const made = await merchant.post('/v1/merchant/marketing/coupons', body)
+        assert.equal(made.status, 201, made.text)
+      }
+      await make('LATE', { starts_at: '2001-01-01T00:00:00Z', ends_at: '2002-01-01T00:00:00Z' })
+      await make('EARLY', { starts_at: '2201-01-01T00:00:00Z' })
+      await make('DEAR', { min_subtotal_cents: 1_000_000 })
+      await make('ONCE', { usage_limit: 1 })
+      await make('MINE', { usage_limit_per_customer: 1 })
+      for (const coupon_code of ['ONCE', 'MINE']) {
+        assert.equal((await checkout(app, shop, cart(thousand, { coupon_code }))).status, 201)
+      }
+      for (const [coupon_code, reason] of [
+        ['NEVER', 'unknown'],
+        ['LATE', 'expired'],
+        ['EARLY', 'not_started'],
+        ['DEAR', 'min_subtotal'],
+        ['ONCE', 'exhausted'],
+        ['MINE', 'per_customer'],
+      ]) {
+        const body = cart(thousand, { coupon_code })
+        const answer = await refused(app, shop, body, { status: 422, code: 'coupon_invalid' })
+        assert.equal(answer.body.reason, reason)
+        const shown = await preview(app, shop, body)
+        assert.equal(shown.status, 200)
+        assert.deepEqual(shown.body.coupon, { code: coupon_code, applied: false, reason })
+        assert.equal(shown.body.total_cents, 1_000)
+      }
+      const declined = await checkout(
+        app,
+        shop,
+        cart(thousand, { coupon_code: 'ONCE', card: DECLINED }),
       )
-      const answer = await checkout(app, shop, cart(yen, { coupon_code }))
-      assert.deepEqual([answer.status, answer.body.reason], [422, 'not_applicable'])
-    }
-    const tenth = await checkout(app, shop, cart(yen, { coupon_code: 'TENTH' }))
-    assert.equal(tenth.body.order.total_cents, 4_500)
-  })
+      assert.equal(declined.status, 422)
+    },
+  )
 
-  await t.test('with a coupon that does not apply, and the preview says why', async () => {
-    const make = async (code: string, more: object) => {
-      const body = { code, type: 'percent', percent_bps: 1_000, ...more }
-      const made = await merchant.post('/v1/merchant/marketing/coupons', body)
-      assert.equal(made.status, 201, made.text)
-    }
-    await make('LATE', { starts_at: '2001-01-01T00:00:00Z', ends_at: '2002-01-01T00:00:00Z' })
-    await make('EARLY', { starts_at: '2201-01-01T00:00:00Z' })
-    await make('DEAR', { min_subtotal_cents: 1_000_000 })
-    await make('ONCE', { usage_limit: 1 })
-    await make('MINE', { usage_limit_per_customer: 1 })
-    for (const coupon_code of ['ONCE', 'MINE']) {
-      assert.equal((await checkout(app, shop, cart(thousand, { coupon_code }))).status, 201)
-    }
-    for (const [coupon_code, reason] of [
-      ['NEVER', 'unknown'],
-      ['LATE', 'expired'],
-      ['EARLY', 'not_started'],
-      ['DEAR', 'min_subtotal'],
-      ['ONCE', 'exhausted'],
-      ['MINE', 'per_customer'],
-    ]) {
-      const body = cart(thousand, { coupon_code })
-      const answer = await refused(app, shop, body, { status: 422, code: 'coupon_invalid' })
-      assert.equal(answer.body.reason, reason)
-      const shown = await preview(app, shop, body)
-      assert.equal(shown.status, 200)
-      assert.deepEqual(shown.body.coupon, { code: coupon_code, applied: false, reason })
-      assert.equal(shown.body.total_cents, 1_000)
-    }
-    const declined = await checkout(
-      app,
-      shop,
-      cart(thousand, { coupon_code: 'ONCE', card: DECLINED }),
-    )
-    assert.equal(declined.status, 422)
-  })
+  await t.test(
+    'a checkout is refused by the bank, with a reason that a shopper may read',
+    async () => {
+      for (const [number, reason, retryable] of [
+        ['4000000000000002', 'card_declined', true],
+        ['4000000000009995', 'insufficient_funds', true],
+        ['4000000000000069', 'expired_card', false],
+        ['4000000000000127', 'incorrect_cvv', true],
+        ['4000000000000119', 'processing_error', true],
+      ] as const) {
+        const answer = await checkout(app, shop, cart(counted, { card: cardOf(number) }))
+        assert.equal(answer.status, 402, answer.text)
+        assert.equal(answer.body.error.code, 'payment_declined')
+        assert.equal(answer.body.decline.reason, reason)
+        assert.equal(typeof answer.body.decline.retryable, 'boolean', `${retryable}`)
+        assert.equal(answer.body.order.status, 'payment_failed')
+        assert.deepEqual(Object.keys(answer.body.order), ['id', 'order_number', 'status'])
+      }
+      await app.assertAddsUp()
+    },
+  )
 
-  await t.test('by the bank, with a reason that a shopper may read', async () => {
-    for (const [number, reason, retryable] of [
-      ['4000000000000002', 'card_declined', true],
-      ['4000000000009995', 'insufficient_funds', true],
-      ['4000000000000069', 'expired_card', false],
-      ['4000000000000127', 'incorrect_cvv', true],
-      ['4000000000000119', 'processing_error', true],
-    ] as const) {
-      const answer = await checkout(app, shop, cart(counted, { card: cardOf(number) }))
-      assert.equal(answer.status, 402, answer.text)
-      assert.equal(answer.body.error.code, 'payment_declined')
-      assert.equal(answer.body.decline.reason, reason)
-      assert.equal(typeof answer.body.decline.retryable, 'boolean', `${retryable}`)
-      assert.equal(answer.body.order.status, 'payment_failed')
-      assert.deepEqual(Object.keys(answer.body.order), ['id', 'order_number', 'status'])
-    }
-    await app.assertAddsUp()
-  })
-
-  await t.test('by a tax provider that is unknown', async () => {
+  await t.test('a checkout is refused by a tax provider that is unknown', async () => {
     const tax = { provider: 'acme_tax', rate_bps: 0 }
     const expected = { status: 422, code: 'tax_provider_unavailable' }
     await refused(app, shop, cart(thousand, { tax }), expected)
   })
 
-  await t.test('for a key that has an order, long after the key was deleted', async () => {
+  await t.test('a key that has an order is refused, long after the key was deleted', async () => {
     assert.equal((await checkout(app, shop, cart(thousand), 'old')).status, 201)
     await app.superuser.query(`delete from idempotency_keys where key = 'old'`)
     const before = await counts(app)

@@ -183,7 +183,7 @@ test('a change of an order that its gateway never answers', async (t) => {
   })
 
   await t.test(
-    'of two cards only the unanswered one is decided, and the other’s reply counts',
+    'only the unanswered one of two cards is decided, and the reply of the other counts',
     async () => {
       const id = await place()
       const { order, items } = await read(id)
@@ -223,7 +223,7 @@ test('a change of an order that its gateway never answers', async (t) => {
   )
 
   await t.test(
-    'of two unanswered cards each is decided, and the second ends the operation',
+    'each of two unanswered cards is decided, and the second ends the operation',
     async () => {
       const id = await place()
       const { order, items } = await read(id)

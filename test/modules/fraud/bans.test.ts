@@ -130,14 +130,17 @@ test('the bans of a store', async (t) => {
     })
   }
 
-  await t.test('that block win over those that ask for a review, and all are named', async () => {
-    const review = await create({ kind: 'ip', value: '203.0.113.77', action: 'review' })
-    const block = await create({ kind: 'email', value: 'both@x.example' })
-    const facts = { customer_ref: 'c', ip: '203.0.113.77', email: 'both@x.example' }
-    const { decision, ban_ids } = await fraud.checkBans(db, facts)
-    assert.equal(decision, 'block')
-    assert.deepEqual(ban_ids.toSorted(), [review.id, block.id].toSorted())
-  })
+  await t.test(
+    'bans that block win over those that ask for a review, and all are named',
+    async () => {
+      const review = await create({ kind: 'ip', value: '203.0.113.77', action: 'review' })
+      const block = await create({ kind: 'email', value: 'both@x.example' })
+      const facts = { customer_ref: 'c', ip: '203.0.113.77', email: 'both@x.example' }
+      const { decision, ban_ids } = await fraud.checkBans(db, facts)
+      assert.equal(decision, 'block')
+      assert.deepEqual(ban_ids.toSorted(), [review.id, block.id].toSorted())
+    },
+  )
 
   await t.test('are one for each value, also with concurrent requests', async () => {
     const body = { kind: 'ip', value: '203.0.113.1' }

@@ -22,7 +22,7 @@ test("an operator reads providers' events", async (t) => {
     return body.events.map((each: { event_id: string }) => each.event_id)
   }
 
-  await t.test('with their outcome and reason', async () => {
+  await t.test('lists events with their outcome and reason', async () => {
     await deliverNmi(app, first, nmiEvent({ id: 'plan', type: 'recurring.plan.add' }))
     const waiting = await operator.get(LIST)
     const { received_at, ...shown } = waiting.body.events[0]
@@ -62,7 +62,7 @@ test("an operator reads providers' events", async (t) => {
     assert.deepEqual([body.total, body.limit, body.offset], [4, 25, 0])
   })
 
-  await t.test('by store, account and outcome, page by page', async () => {
+  await t.test('lists events by store, account and outcome, page by page', async () => {
     assert.deepEqual(await list('?tenant_ref=other-store'), ['odd'])
     assert.deepEqual(await list('?provider=nmi&account_ref=first&status=ignored'), [
       'stranger',
@@ -73,7 +73,7 @@ test("an operator reads providers' events", async (t) => {
     assert.deepEqual(await list('?account_ref=nobody'), [])
   })
 
-  await t.test('by a provider, whether it has few accounts or many', async () => {
+  await t.test('lists events of a provider, whether it has few accounts or many', async () => {
     const ofFew = await list('?provider=nmi')
     assert.deepEqual(ofFew, ['batch', 'stranger', 'plan'])
     const admin = await app.database.openAdmin()
@@ -86,7 +86,7 @@ test("an operator reads providers' events", async (t) => {
     await admin.query(`delete from gateway_accounts where account_ref like 'copy-%'`)
   })
 
-  await t.test('with the exact headers and body', async () => {
+  await t.test('reads an event with its exact headers and body', async () => {
     const { body } = await operator.get(`${first}/events/batch`)
     assert.deepEqual(JSON.parse(body.event.body).event_id, 'batch')
     assert.equal(body.event.body_encoding, 'utf8')
@@ -105,7 +105,7 @@ test("an operator reads providers' events", async (t) => {
     assert.equal((await list('?provider=nmi')).length, 3)
   })
 
-  await t.test('and gets 404 for an unknown one', async () => {
+  await t.test('answers 404 for an unknown event', async () => {
     for (const path of [`${first}/events/none`, '/v1/gateway/nmi/none/events/plan']) {
       const { status, body } = await operator.get(path)
       assert.deepEqual([status, body.error.code], [404, 'gateway_event_not_found'])

@@ -265,7 +265,7 @@ test('many orders at once', async (t) => {
     await assertStockAddsUp(superuser)
   })
 
-  await t.test('with the same id reserve and allocate their units once', async () => {
+  await t.test('orders with the same id reserve and allocate their units once', async () => {
     const variant = await putTracked(superuser, { on_hand: 10 })
     const order = randomUUID()
     await times(5, () => reserve(db, order, [line(variant, 2)]).catch(() => {}))

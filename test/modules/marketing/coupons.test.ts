@@ -276,7 +276,7 @@ test('coupons', async (t) => {
     )
   })
 
-  await t.test('that do not exist are not found', async () => {
+  await t.test('coupons that do not exist are not found', async () => {
     for (const id of ['nothing', '00000000-0000-4000-8000-000000000000']) {
       for (const path of ['', '/redemptions', '/codes']) {
         const { status, body } = await acme.get(`${URL}/${id}${path}`)

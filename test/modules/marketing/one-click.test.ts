@@ -111,7 +111,7 @@ test('a link to leave', async (t) => {
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
   })
 
-  await t.test('of the kind that was mailed before still works', async () => {
+  await t.test('a link of the kind that was mailed before still works', async () => {
     await join('old@example.com')
     const { id } = await subscriber('old@example.com')
     const payload = Buffer.from(JSON.stringify(['acme', id, 'unsubscribe', null]))

@@ -19,7 +19,7 @@ test('what the mail provider tells', async (t) => {
   const { app, merchant, superuser, join, ask, linksTo, press, historyOf, tell } = readers
   await app.merchant('other')
 
-  await t.test('of an address that does not exist stops all stores', async () => {
+  await t.test('a bounce of an address that does not exist stops all stores', async () => {
     const email = 'gone@example.com'
     await join(email)
     const answer = await tell({
@@ -60,7 +60,7 @@ test('what the mail provider tells', async (t) => {
     assert.equal(await rowOf(readers, email), undefined)
   })
 
-  await t.test('of a complaint ends the consent to that store, and to no other', async () => {
+  await t.test('a complaint ends the consent to that store, and to no other', async () => {
     const email = 'angry@example.com'
     await join(email)
     const other = await app.merchant('other')
@@ -82,7 +82,7 @@ test('what the mail provider tells', async (t) => {
     await assertConsentsAgree(superuser)
   })
 
-  await t.test('of a complaint without a known store stops all stores', async () => {
+  await t.test('a complaint without a known store stops all stores', async () => {
     for (const [email, tenant_ref] of [
       ['nameless@example.com', null],
       ['elsewhere@example.com', 'no-such-store'],
@@ -94,7 +94,7 @@ test('what the mail provider tells', async (t) => {
     }
   })
 
-  await t.test('of soft bounces counts: the fifth in thirty days suppresses', async () => {
+  await t.test('soft bounces are counted: the fifth in thirty days suppresses', async () => {
     const email = 'full@example.com'
     await join(email)
     const bounce = () => tell({ kind: 'soft_bounce', email, tenant_ref: 'acme' })

@@ -85,17 +85,20 @@ test('the uses of assets', async (t) => {
     await assert.rejects(remove(a.sha256), { code: 'asset_not_found' })
   })
 
-  await t.test('and a deletion at once: one succeeds, and the other is refused', async () => {
-    for (let round = 0; round < 10; round++) {
-      const asset = await store(100 + round)
-      const owner = { kind: 'product', id: `round ${round}` } as const
-      const [used, removed] = await Promise.allSettled([
-        use([asset.asset_ref], owner),
-        remove(asset.sha256),
-      ])
-      assert.notEqual(used.status, removed.status, `round ${round}`)
-    }
-  })
+  await t.test(
+    'a use and a deletion at the same time: one succeeds, and the other is refused',
+    async () => {
+      for (let round = 0; round < 10; round++) {
+        const asset = await store(100 + round)
+        const owner = { kind: 'product', id: `round ${round}` } as const
+        const [used, removed] = await Promise.allSettled([
+          use([asset.asset_ref], owner),
+          remove(asset.sha256),
+        ])
+        assert.notEqual(used.status, removed.status, `round ${round}`)
+      }
+    },
+  )
 
   await t.test('can name a deleted asset again once it is uploaded again', async () => {
     const again = await store(1)

@@ -102,7 +102,7 @@ test('the heavy images of one store delay no upload of another', async (t) => {
     for (const { status } of await Promise.all(flood)) assert.equal(status, 422)
   })
 
-  await t.test('and end when their callers hang up', async () => {
+  await t.test('renderings end when their callers hang up', async () => {
     const callers = new AbortController()
     const flood = Array.from({ length: 4 }, () => send(acme, heavy, 'image/avif', callers.signal))
     const gone = Promise.allSettled(flood)

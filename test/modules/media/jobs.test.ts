@@ -69,7 +69,7 @@ test('the collector', async (t) => {
     assert.equal(await collect(), 1)
   })
 
-  await t.test('and a concurrent upload never lose bytes that are in use', async () => {
+  await t.test('a sweep and a concurrent upload never lose bytes that are in use', async () => {
     for (let round = 0; round < 10; round++) {
       const asset = await store(100 + round)
       await remove(asset.sha256)

@@ -64,7 +64,7 @@ test('assets are served', async (t) => {
     assert.equal(head.header('content-length'), String(bytes.length))
   })
 
-  await t.test('with 304 to a reader that has them', async () => {
+  await t.test('answers 304 to a reader that has the bytes', async () => {
     for (const tag of [etag, `W/${etag}`, '*', `"x", ${etag}`]) {
       const { status, header, bytes: body } = await get(path, { 'if-none-match': tag })
       assert.deepEqual([status, body.length, header('etag')], [304, 0, etag])
@@ -72,7 +72,7 @@ test('assets are served', async (t) => {
     assert.equal((await get(path, { 'if-none-match': '"x"' })).status, 200)
   })
 
-  await t.test('in parts', async () => {
+  await t.test('serves bytes in parts', async () => {
     const part = await get(path, { range: 'bytes=2-5' })
     assert.deepEqual([part.status, part.header('content-length')], [206, '4'])
     assert.equal(part.header('content-range'), `bytes 2-5/${bytes.length}`)
@@ -164,7 +164,7 @@ test('assets are served', async (t) => {
     assert.equal((await readdir(folder)).length, before)
   })
 
-  await t.test('with a policy that lets an SVG do nothing in a browser', async () => {
+  await t.test('serves an SVG with a policy that lets it do nothing in a browser', async () => {
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="2000" onload="x()"><script>x()</script></svg>'
     const asset = await upload(Buffer.from(svg), 'image/svg+xml')

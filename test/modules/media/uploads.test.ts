@@ -281,14 +281,14 @@ test('the bytes of a store are limited', async (t) => {
     },
   )
 
-  await t.test('and deleting makes no room at once, since the asset can be restored', async () => {
+  await t.test('deleting makes no room at once, since the asset can be restored', async () => {
     const [{ sha256 }] = (await store.get(URL)).body.assets
     assert.equal((await store.send('DELETE', `${URL}/${sha256}`)).status, 200)
     const refused = await send(await noise())
     assert.deepEqual([refused.status, refused.body.error.code], [409, 'media_limit_reached'])
   })
 
-  await t.test('and the demo products are added as a whole or not at all', async () => {
+  await t.test('the demo products are added as a whole or not at all', async () => {
     const owner = await app.merchant('acme')
     const { status, body } = await owner.post('/v1/merchant/catalog/demo-seed')
     assert.deepEqual([status, body.error?.code], [409, 'media_limit_reached'])

@@ -13,7 +13,7 @@ import { shipBySql } from '../../harness/parcels.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { APPROVED, cart, checkout, openCheckoutApp, openShop } from '../checkout/setup.ts'
 
-test('of two changes of one order at the same time, the one that read the order too early', async (t) => {
+test('a change that read the order before another change ended', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1_000, 2_500])
   const { merchant } = shop

@@ -90,7 +90,7 @@ test('an attempt', async (t) => {
   })
 
   await t.test(
-    'whose result is unknown stays open, until the gateway shows its record',
+    'an attempt whose result is unknown stays open, until the gateway shows its record',
     async () => {
       const charge = chargeOf(CARDS.silentAfter)
       const id = await begin(db, { id: charge.ref })
@@ -126,7 +126,7 @@ test('an attempt', async (t) => {
   )
 
   await t.test(
-    'that the gateway has no record of is `not_found`, and is watched for five minutes',
+    'an attempt that the gateway has no record of is `not_found`, and is watched for five minutes',
     async () => {
       const charge = chargeOf(CARDS.silentBefore)
       const id = await begin(db, { id: charge.ref })
@@ -146,7 +146,7 @@ test('an attempt', async (t) => {
     },
   )
 
-  await t.test('whose late approval was voided is voided', async () => {
+  await t.test('an attempt whose late approval was voided is voided', async () => {
     const id = await begin(db)
     await within(db, (tx) => attempts.markNotFound(tx, id))
     await age(id, 60)
@@ -161,7 +161,7 @@ test('an attempt', async (t) => {
     await isAskedIn(id, null)
   })
 
-  await t.test('that another process has sent stays marked as sent', async () => {
+  await t.test('an attempt that another process has sent stays marked as sent', async () => {
     const id = await begin(db, { isUnsent: true })
     const mark = await attempts.markSent(db, id)
     assert.ok(mark)
@@ -186,7 +186,7 @@ test('an attempt', async (t) => {
     await attempts.postponeLookup(db, taken)
   })
 
-  await t.test('with a used id is refused', async () => {
+  await t.test('an attempt with a used id is refused', async () => {
     const id = await begin(db)
     await assert.rejects(begin(db, { id }))
   })

@@ -72,7 +72,7 @@ test('another card of a subscription', async (t) => {
     },
   )
 
-  await t.test('that its bank declines changes nothing', async () => {
+  await t.test('a card that its bank declines changes nothing', async () => {
     const { id, version } = await store.subscribe()
     const old = await vaultOf(store, id)
     const declined = await giveCard(store, id, { card: DECLINED })
@@ -130,27 +130,30 @@ test('another card of a subscription', async (t) => {
     },
   )
 
-  await t.test('that is verified while the subscription ends is forgotten again', async () => {
-    const { id } = await store.subscribe()
-    const before = (await store.superuser.query('select from sim_vault')).rowCount
-    await store.superuser.query('begin')
-    await store.superuser.query(
-      `update subscriptions set status = 'cancelled', next_charge_at = null, due_at = null where id = $1`,
-      [id],
-    )
-    const giving = giveCard(store, id, { card: OTHER })
-    const admin = await store.app.database.openAdmin()
-    await eventually(async () => {
-      const { rows } = await admin.query(
-        `select count(*)::int as waiting from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`,
+  await t.test(
+    'a card that is verified while the subscription ends is forgotten again',
+    async () => {
+      const { id } = await store.subscribe()
+      const before = (await store.superuser.query('select from sim_vault')).rowCount
+      await store.superuser.query('begin')
+      await store.superuser.query(
+        `update subscriptions set status = 'cancelled', next_charge_at = null, due_at = null where id = $1`,
+        [id],
       )
-      assert.ok(rows[0].waiting > 0)
-    })
-    await store.superuser.query('commit')
-    assert.deepEqual(refusal(await giving), [409, 'invalid_transition'])
-    assert.equal((await store.superuser.query('select from sim_vault')).rowCount, before)
-  })
+      const giving = giveCard(store, id, { card: OTHER })
+      const admin = await store.app.database.openAdmin()
+      await eventually(async () => {
+        const { rows } = await admin.query(
+          `select count(*)::int as waiting from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        assert.ok(rows[0].waiting > 0)
+      })
+      await store.superuser.query('commit')
+      assert.deepEqual(refusal(await giving), [409, 'invalid_transition'])
+      assert.equal((await store.superuser.query('select from sim_vault')).rowCount, before)
+    },
+  )
 
   await t.test('leaves no trace of its number', async () => {
     const { id } = await store.subscribe()

@@ -43,7 +43,7 @@ test('the list of subscriptions', async (t) => {
     assert.deepEqual(await list('due_before=2031-03-01&status=past_due'), [])
   })
 
-  await t.test('and the customer show the same subscriptions', async () => {
+  await t.test('the list and the customer show the same subscriptions', async () => {
     const { body } = await merchant.get('/v1/merchant/customers/ann')
     assert.deepEqual(idsOf(body.customer.subscriptions), [third.id, first.id])
   })
@@ -127,7 +127,7 @@ test('the forecast', async (t) => {
   const { merchant } = store
   const forecast = async (days = 30) => ok(await merchant.get(`${BASE}/upcoming?days=${days}`))
 
-  await t.test('of a store without subscriptions is empty', async () => {
+  await t.test('the forecast of a store without subscriptions is empty', async () => {
     assert.deepEqual(await forecast(7), {
       from: '2031-01-10',
       until: '2031-01-16',

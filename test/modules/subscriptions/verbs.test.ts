@@ -269,7 +269,7 @@ test('the verbs of a subscription', async (t) => {
     ok(await store.act(id, 'pause', { version: version + 1 }))
   })
 
-  await t.test('that meet leave one of them last, and never a mixture', async () => {
+  await t.test('changes that meet leave one of them last, and never a mixture', async () => {
     const { id } = await store.subscribe()
     const answers = await Promise.all([
       store.act(id, 'cancel'),
@@ -286,7 +286,7 @@ test('the verbs of a subscription', async (t) => {
   })
 
   await t.test(
-    'and the cancellation of their order meet without a deadlock that is seen',
+    'changes and the cancellation of their order meet without a deadlock that is seen',
     async () => {
       for (let round = 0; round < 5; round++) {
         const { id, origin_order_id } = await store.subscribe()

@@ -51,7 +51,7 @@ describe('the customers of a store', () => {
     await buy(2_500, { ...ann, card: DECLINED })
     await buy(1_000, { customer_ref: 'bob', email: 'bob@example.com' })
 
-    await t.test('with sums, dates, credit and groups', async () => {
+    await t.test('are listed with sums, dates, credit and groups', async () => {
       await giveCredit(merchant, 'ann/1', 700)
       await app.operator.put('/v1/entitlements/tenants/acme/features/pricing_groups', {
         state: 'allow',
@@ -112,24 +112,27 @@ describe('the customers of a store', () => {
       assert.equal(bob.first_order_at, null)
     })
 
-    await t.test('in pages, by parts of their names, newest or oldest first', async () => {
-      assert.deepEqual(refsOf(await list('?limit=1&offset=1')), ['ann/1'])
-      assert.deepEqual(refsOf(await list('?sort=oldest')), ['ann/1', 'bob'])
-      assert.equal((await list('?sort=spent')).error.code, 'validation_error')
-      assert.deepEqual(refsOf(await list('?q=ANN%40ex')), ['ann/1'])
-      assert.equal((await list('?q=nobody')).total, 0)
-      const { customers } = await list('?q=ann')
-      const [{ customer_ref, name }] = customers
-      const across = `${customer_ref.slice(-1)} ${name.slice(0, 2)}`
-      assert.equal((await list(`?q=${encodeURIComponent(across)}`)).total, 0, 'of one of them')
-      assert.deepEqual(refsOf(await list(`?q=${encodeURIComponent(` ${name} `)}`)), ['ann/1'])
-      const odd = await list('?limit=1000&offset=-3')
-      assert.deepEqual([odd.limit, odd.offset], [100, 0])
-      const zero = await list('?limit=x&offset=y')
-      assert.deepEqual([zero.limit, zero.offset], [25, 0])
-    })
+    await t.test(
+      'are listed in pages, by parts of their names, newest or oldest first',
+      async () => {
+        assert.deepEqual(refsOf(await list('?limit=1&offset=1')), ['ann/1'])
+        assert.deepEqual(refsOf(await list('?sort=oldest')), ['ann/1', 'bob'])
+        assert.equal((await list('?sort=spent')).error.code, 'validation_error')
+        assert.deepEqual(refsOf(await list('?q=ANN%40ex')), ['ann/1'])
+        assert.equal((await list('?q=nobody')).total, 0)
+        const { customers } = await list('?q=ann')
+        const [{ customer_ref, name }] = customers
+        const across = `${customer_ref.slice(-1)} ${name.slice(0, 2)}`
+        assert.equal((await list(`?q=${encodeURIComponent(across)}`)).total, 0, 'of one of them')
+        assert.deepEqual(refsOf(await list(`?q=${encodeURIComponent(` ${name} `)}`)), ['ann/1'])
+        const odd = await list('?limit=1000&offset=-3')
+        assert.deepEqual([odd.limit, odd.offset], [100, 0])
+        const zero = await list('?limit=x&offset=y')
+        assert.deepEqual([zero.limit, zero.offset], [25, 0])
+      },
+    )
 
-    await t.test('with addresses, latest orders and gift cards', async () => {
+    await t.test('are read with addresses, latest orders and gift cards', async () => {
       const code = await issueCard(merchant, 400)
       await buy(1_000, { ...ann, gift_card_code: code })
       const { body } = await merchant.get(`${URL}/ann%2F1`)
@@ -148,7 +151,7 @@ describe('the customers of a store', () => {
       assert.equal(body.customer.total_spent_cents, 4_500)
     })
 
-    await t.test('and not found when unknown, malformed or erased', async () => {
+    await t.test('are not found when unknown, malformed or erased', async () => {
       const db = await app.store('acme')
       const key = app.runtime.key('customers')
       await db.transaction('erase', (tx) => customers.erase(tx, key, 'bob'))
@@ -159,7 +162,7 @@ describe('the customers of a store', () => {
       }
     })
 
-    await t.test('with as many statements for a full page as for one customer', async () => {
+    await t.test('take as many statements for a full page as for one customer', async () => {
       await superuser.query(`
         insert into customers (tenant_ref, ref_hash, customer_ref)
         select 'acme', sha256(n::text::bytea), 'many ' || n from generate_series(1, 150) n`)

@@ -208,7 +208,7 @@ describe('privacy', () => {
       assert.doesNotMatch(JSON.stringify(data), /bob|Farhaven|fingerprint/)
     })
 
-    await t.test('which is stored encrypted, for seven days', async () => {
+    await t.test('an export is stored encrypted, for seven days', async () => {
       const { rows } = await superuser.query('select sealed from privacy_exports')
       assert.doesNotMatch(rows[0].sealed.toString('latin1'), /Quill/)
       await superuser.query(
@@ -222,7 +222,7 @@ describe('privacy', () => {
       }
     })
 
-    await t.test('which fails after some attempts if it cannot be made', async () => {
+    await t.test('an export fails after some attempts if it cannot be made', async () => {
       await superuser.query('revoke select on pricing_groups from fd_worker')
       const asked = await merchant.post(EXPORT, { customer_ref: 'bob' })
       const { id } = asked.body.job
@@ -299,7 +299,7 @@ describe('privacy', () => {
     )
 
     await t.test(
-      'for ever: a new order does not restore them, and can be erased again',
+      'erased data stay erased: a new order does not restore them, and can be erased again',
       async () => {
         const back = {
           ...customer,

@@ -88,7 +88,7 @@ test('an endpoint that misbehaves', async (t) => {
     body.deliveries.find((each: { endpoint_url: string }) => each.endpoint_url === url)
 
   for (const [n, [what, , , error]] of FAULTS.entries()) {
-    await t.test(`that ${what}: the attempt fails and is retried`, () => {
+    await t.test(`an endpoint that ${what}: the attempt fails and is retried`, () => {
       const row = rowOf(urls[n] ?? '')
       assert.deepEqual(
         [row.status, row.attempt_count, row.last_status_code, row.last_attempt_error],
@@ -103,7 +103,7 @@ test('an endpoint that misbehaves', async (t) => {
     )
   })
   await t.test(
-    'that sends an endless body counts as delivered, and almost none of it is read',
+    'an endpoint that sends an endless body counts as delivered, and almost none of it is read',
     () => {
       assert.equal(rowOf(floods).status, 'delivered')
       assert.ok(sent < 16 * 1_024 ** 2, `${sent} bytes left it`)

@@ -68,7 +68,7 @@ test('the add-on for all events of the feed', async (t) => {
     assert.deepEqual(typesSent().sort(), [...EVENTS.keys()].sort())
   })
 
-  await t.test('of one store opens nothing in another', async () => {
+  await t.test('the rule of one store opens nothing in another', async () => {
     await ruleOn(app, 'mine', 'allow')
     const other = await app.merchant('other', 'manage:own_webhooks')
     const refused = await other.post(URL, { url: receiver.url(), events: [REFUNDED] })

@@ -204,35 +204,38 @@ test('replays', async (t) => {
     assert.deepEqual(receiver.received.map(idOf), ids)
   })
 
-  await t.test('of an endpoint that is paused again keep the rest as dead letters', async () => {
-    const { merchant, ids, resume, path } = await openPaused(app, 'again', 30)
-    await resume()
-    await merchant.post(path, { from: 1 })
-    let accepted = 0
-    receiver.answer((response) => {
-      accepted += 1
-      response.statusCode = accepted > 12 ? 500 : 200
-      response.end()
-    })
-    receiver.received.length = 0
-    for (let n = 0; n < 12; n++) {
+  await t.test(
+    'replays of an endpoint that is paused again keep the rest as dead letters',
+    async () => {
+      const { merchant, ids, resume, path } = await openPaused(app, 'again', 30)
+      await resume()
+      await merchant.post(path, { from: 1 })
+      let accepted = 0
+      receiver.answer((response) => {
+        accepted += 1
+        response.statusCode = accepted > 12 ? 500 : 200
+        response.end()
+      })
+      receiver.received.length = 0
+      for (let n = 0; n < 12; n++) {
+        await sendAll(app)
+        await app.makeAllDue()
+      }
       await sendAll(app)
-      await app.makeAllDue()
-    }
-    await sendAll(app)
-    receiver.answer((response) => response.end())
-    assert.deepEqual(receiver.received.slice(0, 12).map(idOf), ids.slice(0, 12))
-    assert.equal((await merchant.get(URL)).body.subscriptions[0].active, false)
-    assertCode(await merchant.post(path, { from: 1 }), 409, 'webhook_paused')
-    const dead = await merchant.get('/v1/merchant/deliveries?status=dead_lettered&limit=100')
-    assert.equal(dead.body.total, 18)
-    await resume()
-    receiver.received.length = 0
-    assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 18)
-    await sendAll(app)
-    assert.deepEqual(receiver.received.map(idOf), ids.slice(12))
-    assert.deepEqual(await listMisplaced(admin), [])
-  })
+      receiver.answer((response) => response.end())
+      assert.deepEqual(receiver.received.slice(0, 12).map(idOf), ids.slice(0, 12))
+      assert.equal((await merchant.get(URL)).body.subscriptions[0].active, false)
+      assertCode(await merchant.post(path, { from: 1 }), 409, 'webhook_paused')
+      const dead = await merchant.get('/v1/merchant/deliveries?status=dead_lettered&limit=100')
+      assert.equal(dead.body.total, 18)
+      await resume()
+      receiver.received.length = 0
+      assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 18)
+      await sendAll(app)
+      assert.deepEqual(receiver.received.map(idOf), ids.slice(12))
+      assert.deepEqual(await listMisplaced(admin), [])
+    },
+  )
 
   await t.test('say which events are gone', async () => {
     const { merchant, resume, path } = await openPaused(app, 'pruned', 12)

@@ -147,7 +147,7 @@ test('however one address floods what needs no credential, a store and its neigh
   )
   const least: Record<string, number> = {}
   for (const flood of floods) {
-    await t.test(`by ${flood.name}`, async (t) => {
+    await t.test(`a flood of one address by ${flood.name}`, async (t) => {
       const quiet: Rates[] = []
       const beside: Rates[] = []
       const sum = (rates: readonly Rates[], name: Victim) =>

@@ -141,7 +141,7 @@ test('however a store floods its routes, another keeps its checkouts', async (t)
   const aloneTries: Speed[] = []
   const allTries: Try[] = []
   for (const flood of floods) {
-    await t.test(`by ${flood.clients} clients on ${flood.name}`, async (t) => {
+    await t.test(`a flood by ${flood.clients} clients on ${flood.name}`, async (t) => {
       const tries: Try[] = []
       const holds = () => {
         const { share, p99Times } = keptIn(tries)

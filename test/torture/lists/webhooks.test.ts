@@ -56,7 +56,7 @@ test('a page of deliveries reads few pages, by every filter and however deep', a
   await lists.reads(listDeliveries, { subscription_id: NONE }, { expected: 0 })
   await lists.reads(listDeliveries, { event_id: NONE }, { expected: 0 })
 
-  await t.test('and a delivery that succeeds is updated without a write to any index', async () => {
+  await t.test('a delivery that succeeds is updated without a write to any index', async () => {
     await lists.admin.query(`
       reset role;
       begin;
