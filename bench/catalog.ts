@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { startEmbedded } from '@fairdock/embedded-postgres'
 import pg from 'pg'
 import { Database } from '../src/db/database.ts'
-import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { roleUrl } from '../src/db/roles.ts'
 import * as catalog from '../src/modules/catalog/service.ts'

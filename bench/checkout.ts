@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { startEmbedded } from '@fairdock/embedded-postgres'
 import pg from 'pg'
 import { type Checkouts, loadCheckouts, type Offer } from './checkout-load.ts'
 import type { Figure, Sample, Subject } from './figure.ts'
@@ -38,9 +39,6 @@ export interface Shop {
 }
 
 export async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
-  const { startEmbedded }: typeof import('../src/db/embedded/embedded.ts') = await import(
-    tree.file('src/db/embedded/embedded.ts').href
-  )
   const { migrate }: typeof import('../src/db/migrate.ts') = await import(
     tree.file('src/db/migrate.ts').href
   )

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { scanDocument } from '../src/modules/claims/scan.ts'
-import { closeScanner, scan } from '../src/modules/claims/service.ts'
+import { scanDocument } from '@fairdock/claim-scanner'
+import { closeScanner, scan } from '../src/modules/health-claims/service.ts'
 import type { Figure } from './figure.ts'
 
 const MEBIBYTE = 1_048_576

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import { startEmbedded } from '@fairdock/embedded-postgres'
 import pg from 'pg'
-import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { canonicalHash } from '../src/kernel/canonical-json.ts'
 import type { Figure } from './figure.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { startEmbedded } from '@fairdock/embedded-postgres'
 import { Database } from '../src/db/database.ts'
-import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { roleUrl } from '../src/db/roles.ts'
 import * as stores from '../src/modules/stores/service.ts'

@@ -1,7 +1,7 @@
+import { startEmbedded } from '@fairdock/embedded-postgres'
 import pg from 'pg'
 import { Type } from 'typebox'
 import { Database, type TenantDb } from '../src/db/database.ts'
-import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { roleUrl } from '../src/db/roles.ts'
 import { sql } from '../src/db/sql.ts'

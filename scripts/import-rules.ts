@@ -31,7 +31,7 @@ const layerRules: IForbiddenRuleType[] = LAYERS.map((name, index) => ({
   },
 }))
 
-/** A pattern for the end of a path on a level. A file named for no level, as `claims/fold.ts`, is on `service`. */
+/** A pattern for the end of a path on a level. A file named for no level, as `sites/brand.ts`, is on `service`. */
 const level = (name: string) => {
   const others = any(LEVELS.filter((each) => each !== 'service'))
   return name === 'service' ? `(?![a-z0-9/-]*${others}\\.ts$)` : `[a-z0-9/-]*${name}\\.ts$`
@@ -130,6 +130,15 @@ const FORBIDDEN: readonly IForbiddenRuleType[] = [
     severity: 'error',
     from: { path: '^manifest/' },
     to: { path: '^(src|storefront|test|bench|scripts)/' },
+  },
+  {
+    name: 'a package imports nothing of ours but itself',
+    severity: 'error',
+    from: { path: '^packages/([^/]+)/src/' },
+    to: {
+      path: '^(packages|src|storefront|manifest|test|bench|scripts)/',
+      pathNot: '^packages/$1/src/',
+    },
   },
   {
     name: 'the process loads what serves only to serve',

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cruise, type IModule } from 'dependency-cruiser'
 import { AREAS } from '../src/compose/modules.ts'
 import type { Area } from '../src/modules/face.ts'
 import { findIdleUses, findWrongUses, importRules } from './import-rules.ts'
+
+const PRODUCT = ['src', 'packages']
 
 export interface ImportReport {
   modules: number
@@ -11,19 +15,22 @@ export interface ImportReport {
 
 /** Checks the imports of a tree by the import rule, and by what its modules say that they use. */
 export async function checkImports(baseDir: string, areas: readonly Area[]): Promise<ImportReport> {
-  const { output } = await cruise(['src'], {
-    baseDir,
-    ruleSet: { forbidden: importRules(areas) },
-    validate: true,
-    // Types count too: a shape from a higher layer binds as firmly as a function.
-    tsPreCompilationDeps: true,
-    doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: {
-      extensions: ['.ts', '.js', '.mjs', '.json'],
-      conditionNames: ['import', 'node', 'default'],
-      exportsFields: ['exports'],
+  const { output } = await cruise(
+    PRODUCT.filter((folder) => existsSync(join(baseDir, folder))),
+    {
+      baseDir,
+      ruleSet: { forbidden: importRules(areas) },
+      validate: true,
+      // Types count too: a shape from a higher layer binds as firmly as a function.
+      tsPreCompilationDeps: true,
+      doNotFollow: { path: 'node_modules' },
+      enhancedResolveOptions: {
+        extensions: ['.ts', '.js', '.mjs', '.json'],
+        conditionNames: ['import', 'node', 'default'],
+        exportsFields: ['exports'],
+      },
     },
-  })
+  )
   if (typeof output === 'string') throw new Error('the import check gave no result')
   const { summary } = output
   return {

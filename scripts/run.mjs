@@ -82,7 +82,7 @@ function hasPackages(withDev) {
   const found = readJson(hidden).packages
   return Object.entries(wanted).every(([path, { version, optional, dev }]) => {
     const needed = path.endsWith(databaseName) || !(optional || (dev && !withDev))
-    return path === '' || !needed || found[path]?.version === version
+    return path === '' || !needed || (path in found && found[path].version === version)
   })
 }
 

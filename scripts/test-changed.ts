@@ -4,7 +4,8 @@ import { dirname, join, normalize } from 'node:path'
 import { UsageError } from './test-options.ts'
 
 /** Where source files are that a test can reach. */
-export const SOURCES = '{src,storefront,manifest,examples,test,scripts,bench}/**/*.{ts,mjs}'
+export const SOURCES =
+  '{packages,src,storefront,manifest,examples,test,scripts,bench}/**/*.{ts,mjs}'
 
 /** Files that every test depends on without naming them. */
 const EVERYTHING =
@@ -67,13 +68,20 @@ function listNamedBy({ files, read }: Sources): Map<string, Set<string>> {
   const namedBy = new Map<string, Set<string>>()
   for (const file of files) {
     for (const [, , quoted = ''] of read(file).matchAll(QUOTED)) {
-      const path = quoted.startsWith('.') ? join(dirname(file), quoted) : normalize(quoted)
+      const path = resolveName(quoted, file)
       const found = namedBy.get(path)
       if (found) found.add(file)
       else namedBy.set(path, new Set([file]))
     }
   }
   return namedBy
+}
+
+/** The path that a file names. A package of the workspace is named by its folder, with a slash at the end. */
+function resolveName(quoted: string, file: string): string {
+  const [, workspace] = /^@fairdock\/([\w-]+)/.exec(quoted) ?? []
+  if (workspace !== undefined) return `packages/${workspace}/`
+  return quoted.startsWith('.') ? join(dirname(file), quoted) : normalize(quoted)
 }
 
 /** Lists the folders around a path. A folder is named with a slash at its end: `../../migrations/`. */

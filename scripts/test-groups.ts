@@ -12,7 +12,7 @@ export const WITH_BROWSER = /^test\/(?:browser|journeys)\//
 const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
   [WITH_BROWSER, 5],
   [
-    /^test\/(?:contract|db|examples|http|kernel|modules|platform|scripts|stories|storefront|(?:clock|config|listen|metrics|start-page)\.test\.ts$)/,
+    /^(?:packages\/claim-scanner\/|test\/(?:contract|db|examples|http|kernel|modules|platform|scripts|stories|storefront|(?:clock|config|listen|metrics|start-page)\.test\.ts$))/,
     48,
   ],
 ]
@@ -25,7 +25,7 @@ const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
  * which takes half a second with the app in it.
  */
 const APART =
-  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate|sql)|http\/(?:database-faults|fuzz|openapi|slow-clients)|modules\/(?:.*\/killed-workers|webhooks\/broken-endpoints)|platform\/(?:blobs|memory|safe-fetch-faults)|scripts\/(?:imports|run))\.test\.ts$/
+  /^test\/(?:db\/(?:backend-kills|managed|migrate|sql)|http\/(?:database-faults|fuzz|openapi|slow-clients)|modules\/(?:.*\/killed-workers|webhooks\/broken-endpoints)|platform\/(?:blobs|memory|safe-fetch-faults)|scripts\/(?:imports|run))\.test\.ts$/
 
 const PROCESS = fileURLToPath(new URL('./test-process.ts', import.meta.url))
 

@@ -19,7 +19,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 /** The test files that the options choose, in the order of their names. */
 function chooseTests({ paths, changed, base }: TestOptions): string[] {
-  const all = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+  const all = globSync('{packages/*/,}test/**/*.test.ts', { cwd: ROOT }).sort()
   const files = all.filter(
     (file) =>
       !APART.some((folder) => file.startsWith(folder)) &&

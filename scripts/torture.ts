@@ -22,7 +22,7 @@ const LONG = {
 }
 
 /** Tests with random values: `npm test` draws the same values each time, and here they draw new ones. */
-const RANDOM = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) =>
+const RANDOM = globSync('{packages/*/,}test/**/*.test.ts', { cwd: ROOT }).filter((file) =>
   readFileSync(`${ROOT}${file}`, 'utf8').includes("from 'fast-check'"),
 )
 

@@ -13,8 +13,8 @@ import {
   OBJECTS,
   type SampleSet,
 } from './modules/catalog/demo-sets.ts'
-import { createScanner } from './modules/claims/scanner.ts'
 import * as entitlements from './modules/entitlements/service.ts'
+import { createScanner } from './modules/health-claims/scanner.ts'
 import { adjust } from './modules/inventory/adjust.ts'
 import * as inventory from './modules/inventory/service.ts'
 import * as marketing from './modules/marketing/service.ts'

@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCluster } from '@fairdock/embedded-postgres/home'
 import pg from 'pg'
-import { hasCluster } from './db/embedded/home.ts'
 import { GLOBAL_TABLES } from './db/global-tables.ts'
 import { findPending, hasSameKey, listApplied, readMigrations } from './db/migrate.ts'
 import { LOGIN_ROLES, NOLOGIN_ROLES } from './db/roles.ts'

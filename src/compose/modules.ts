@@ -5,7 +5,6 @@ import { campaigns } from '../modules/campaigns/module.ts'
 import { carriers } from '../modules/carriers/module.ts'
 import { catalog } from '../modules/catalog/module.ts'
 import { checkout } from '../modules/checkout/module.ts'
-import { claims } from '../modules/claims/module.ts'
 import { credentials } from '../modules/credentials/module.ts'
 import { customers } from '../modules/customers/module.ts'
 import { documents } from '../modules/documents/module.ts'
@@ -17,6 +16,7 @@ import { fraud } from '../modules/fraud/module.ts'
 import { fulfillment } from '../modules/fulfillment/module.ts'
 import { gateway } from '../modules/gateway/module.ts'
 import { giftCards } from '../modules/gift-cards/module.ts'
+import { healthClaims } from '../modules/health-claims/module.ts'
 import { identity } from '../modules/identity/module.ts'
 import { inventory } from '../modules/inventory/module.ts'
 import { ledger } from '../modules/ledger/module.ts'
@@ -65,7 +65,7 @@ export const AREAS = [
   {
     name: 'site',
     is: 'what shoppers see',
-    modules: [media, claims, sites],
+    modules: [media, healthClaims, sites],
   },
   {
     name: 'goods',

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
+import { type EmbeddedOptions, startEmbedded } from '@fairdock/embedded-postgres'
 import pg from 'pg'
-import { type EmbeddedOptions, startEmbedded } from '../../src/db/embedded/embedded.ts'
 
 export const PASSWORD = 'correct horse/battery'
 /** These tests are about processes, so that the disk need not be safe. */
@@ -15,7 +15,7 @@ export const settings = { fsync: 'off', shared_buffers: '8MB' }
 
 /** A process that starts the server, prints its address, and stops it on SIGTERM. */
 const STARTER = `
-  import { startEmbedded } from ${JSON.stringify(import.meta.resolve('../../src/db/embedded/embedded.ts'))}
+  import { startEmbedded } from ${JSON.stringify(import.meta.resolve('@fairdock/embedded-postgres'))}
   const server = await startEmbedded(JSON.parse(process.argv[1]))
   process.once('SIGTERM', () => server.stop().then(() => process.exit(0)))
   console.log(JSON.stringify(server))

@@ -20,6 +20,7 @@ const TREE: Record<string, string> = {
   'test/modules/stores.test.ts': "import type { App } from '../harness/app.ts'",
   'test/main.test.ts': "import { start } from './harness/process.ts'",
   'test/style.test.ts': "import { styles } from '../src/style.ts'",
+  'test/db/migrate.test.ts': "import { startEmbedded } from '@fairdock/embedded-postgres'",
   'test/contract.test.ts': `readFileSync(\`\${ROOT}/openapi.json\`)`,
 }
 
@@ -46,6 +47,11 @@ describe('a change chooses the tests that reach it', () => {
     ['a file whose name is made at run time', ['src/style/base.css'], ['test/style.test.ts']],
     ['a file that a test names', ['openapi.json'], ['test/contract.test.ts']],
     ['the harness', ['test/harness/app.ts'], ['test/modules/stores.test.ts']],
+    [
+      'a package of the workspace',
+      ['packages/embedded-postgres/src/home.ts'],
+      ['test/db/migrate.test.ts'],
+    ],
     ['a file that no test reaches', ['README.md'], []],
     ['nothing', [], []],
     ['what every test runs by', ['package.json'], TESTS],

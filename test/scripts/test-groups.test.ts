@@ -11,14 +11,14 @@ import { groupTests, writeGroups } from '../../scripts/test-groups.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 test('every test file is in one group, and few processes load the app', () => {
-  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+  const files = globSync('{packages/*/,}test/**/*.test.ts', { cwd: ROOT }).sort()
   const groups = groupTests(files)
   assert.deepEqual(groups.flat().sort(), files)
   assert.ok(groups.length < files.length / 5, `${groups.length} processes`)
 })
 
 test('files that have a process of their own run last', () => {
-  const groups = groupTests(globSync('test/**/*.test.ts', { cwd: ROOT }).sort())
+  const groups = groupTests(globSync('{packages/*/,}test/**/*.test.ts', { cwd: ROOT }).sort())
   const first = groups.findIndex(({ length }) => length === 1)
   assert.ok(first > 0)
   assert.ok(groups.slice(first).every(({ length }) => length === 1))

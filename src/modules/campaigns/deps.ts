@@ -1,6 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import type { ListHeaders } from '../../platform/mail.ts'
-import type { Scanner } from '../claims/scanner.ts'
+import type { Scanner } from '../health-claims/scanner.ts'
 import type { Store } from '../stores/schema.ts'
 
 /**

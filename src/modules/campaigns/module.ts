@@ -5,7 +5,7 @@ import { campaignRecipientsSlice } from './retention-queries.ts'
 export const campaigns = {
   name: 'campaigns',
   is: 'campaigns: the budget of their coupons, and their mails',
-  uses: ['claims', 'sites', 'stores', 'webhooks'],
+  uses: ['health-claims', 'sites', 'stores', 'webhooks'],
   tables: {
     campaign_mailings: owner('campaigns', 'one row for each'),
     campaign_recipients: bySlice(

@@ -1,7 +1,7 @@
+import type { ScanResult } from '@fairdock/claim-scanner/findings'
 import { ApiError } from '../../errors.ts'
-import type { Scanner } from '../claims/scanner.ts'
-import type { ScanResult } from '../claims/schema.ts'
-import * as claims from '../claims/service.ts'
+import type { Scanner } from '../health-claims/scanner.ts'
+import * as healthClaims from '../health-claims/service.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
 /** What readers see of a mail. */
@@ -22,9 +22,9 @@ export async function scanMail(
   { subject, body_markdown, sender_name }: Text,
 ): Promise<ScanResult> {
   const options = { scanner, store }
-  const written = await claims.scan({ subject, body_markdown, sender_name }, options)
+  const written = await healthClaims.scan({ subject, body_markdown, sender_name }, options)
   if (!written.passed) return written
-  const shown = await claims.scan({ body_markdown: renderMarkdown(body_markdown) }, options)
+  const shown = await healthClaims.scan({ body_markdown: renderMarkdown(body_markdown) }, options)
   return shown.passed ? written : shown
 }
 

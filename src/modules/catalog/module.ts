@@ -5,7 +5,7 @@ import { pastPricesSlice } from './retention-queries.ts'
 export const catalog = {
   name: 'catalog',
   is: 'products, variants, collections and their search',
-  uses: ['claims', 'entitlements', 'media', 'stores'],
+  uses: ['entitlements', 'health-claims', 'media', 'stores'],
   tables: {
     activation_requests: owner('products'),
     collection_products: owner('collections'),

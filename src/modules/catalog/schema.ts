@@ -8,7 +8,7 @@ import {
   Shared,
   Timestamp,
 } from '../../kernel/schema.ts'
-import { Finding } from '../claims/schema.ts'
+import { Finding } from '../health-claims/schema.ts'
 import { ProductRequest } from './activation-schema.ts'
 
 export const PRODUCT_STATUSES = ['draft', 'active', 'archived'] as const

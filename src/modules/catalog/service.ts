@@ -5,8 +5,8 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { LIST, type Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Actor } from '../../platform/audit.ts'
-import type { Finding } from '../claims/schema.ts'
-import * as claims from '../claims/service.ts'
+import type { Finding } from '../health-claims/schema.ts'
+import * as healthClaims from '../health-claims/service.ts'
 import * as stores from '../stores/service.ts'
 import { closeRequest } from './activation-requests.ts'
 import type { ActivationWarning } from './activation-schema.ts'
@@ -181,7 +181,7 @@ export async function lock(tx: Tx, id: string): Promise<ProductRow> {
  */
 export async function findHealthClaims(
   { name, description }: Pick<ProductRow, 'name' | 'description'>,
-  scanText = claims.scanText,
+  scanText = healthClaims.scanText,
 ): Promise<Finding[] | null> {
   try {
     const texts = Object.entries({ name, description: description ?? '' })

@@ -4,7 +4,7 @@ import type { Face } from '../face.ts'
 export const feeds = {
   name: 'feeds',
   is: 'product feeds for Google and OpenAI',
-  uses: ['catalog', 'claims', 'media', 'pricing', 'sites', 'stores'],
+  uses: ['catalog', 'health-claims', 'media', 'pricing', 'sites', 'stores'],
   tables: {
     product_scans: owner('products'),
   },

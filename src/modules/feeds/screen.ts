@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { RULES_VERSION } from '@fairdock/claim-scanner/rules-version'
 import type { Db } from '../../db/database.ts'
 import type { StorefrontProduct } from '../catalog/schema.ts'
-import { RULES_VERSION } from '../claims/rules-version.ts'
-import type { Scanner } from '../claims/scanner.ts'
-import * as claims from '../claims/service.ts'
+import type { Scanner } from '../health-claims/scanner.ts'
+import * as healthClaims from '../health-claims/service.ts'
 import * as queries from './queries.ts'
 import type { ProductScan } from './schema.ts'
 
@@ -74,7 +74,10 @@ async function findRefused(
   some: readonly Screened[],
 ): Promise<readonly Screened[]> {
   const document = some.map(({ texts }) => texts)
-  const { passed, findings, truncated } = await claims.scan(document, { scanner, store: db.tenant })
+  const { passed, findings, truncated } = await healthClaims.scan(document, {
+    scanner,
+    store: db.tenant,
+  })
   if (passed) return []
   if (some.length === 1) return some
   if (truncated) {

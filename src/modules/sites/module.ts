@@ -5,7 +5,7 @@ import { siteVersionsSlice } from './retention-queries.ts'
 export const sites = {
   name: 'sites',
   is: 'the manifest of the site of a store: drafts, versions, publishing',
-  uses: ['claims', 'domains', 'entitlements', 'media', 'stores'],
+  uses: ['domains', 'entitlements', 'health-claims', 'media', 'stores'],
   tables: {
     site_versions: bySlice(
       'SITE_VERSIONS_KEPT',

@@ -8,8 +8,8 @@ import { pageQuery, readPage } from '../../kernel/page.ts'
 import { headerText, readText } from '../../kernel/query.ts'
 import { Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
-import type { Scanner } from '../claims/scanner.ts'
-import * as claims from '../claims/service.ts'
+import type { Scanner } from '../health-claims/scanner.ts'
+import * as healthClaims from '../health-claims/service.ts'
 import * as live from './live-reads.ts'
 import type { ReceivedManifest } from './manifest.ts'
 import { resolvedPreview, siteOverview, siteVersion, toText } from './manifest-json.ts'
@@ -377,7 +377,7 @@ export const operatorRoutes =
       },
       async ({ body, db }) => {
         const options = { scanner, store: db.tenant }
-        const { passed, findings, truncated } = await claims.scan(body.manifest, options)
+        const { passed, findings, truncated } = await healthClaims.scan(body.manifest, options)
         return { passed, findings, ...(truncated ? { truncated } : {}) }
       },
     )

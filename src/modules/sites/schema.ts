@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, OpenObject, PAGE_MEMBERS, Shared, Timestamp } from '../../kernel/schema.ts'
-import { Finding } from '../claims/schema.ts'
 import { SHOWN_TO_SHOPPERS } from '../entitlements/catalog.ts'
+import { Finding } from '../health-claims/schema.ts'
 
 const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 const RowHash = Type.String({ pattern: '^[0-9a-f]{64}$' })

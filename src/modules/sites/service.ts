@@ -7,10 +7,10 @@ import { isTenantRef } from '../../kernel/schema.ts'
 import { MINUTE_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
-import type { Scanner } from '../claims/scanner.ts'
-import * as claims from '../claims/service.ts'
 import { findServedTenant } from '../domains/certificates.ts'
 import * as entitlements from '../entitlements/service.ts'
+import type { Scanner } from '../health-claims/scanner.ts'
+import * as healthClaims from '../health-claims/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -45,7 +45,10 @@ export interface Writer {
 /** Saves a manifest as the next version. The public site does not change. */
 export async function saveDraft({ db, actor, scanner }: Writer, manifest: ReceivedManifest) {
   requireReadablePolicies(manifest)
-  const { rulesVersion } = await claims.requireClean(manifest.value, { scanner, store: db.tenant })
+  const { rulesVersion } = await healthClaims.requireClean(manifest.value, {
+    scanner,
+    store: db.tenant,
+  })
   const warnings = listWarnings(manifest)
   const saved = await db.transaction('sites: save draft', async (tx) => {
     const version = await insert(tx, actor, manifest, rulesVersion)
@@ -60,7 +63,7 @@ export async function saveActive(writer: Writer, manifest: ReceivedManifest) {
   requireReadablePolicies(manifest)
   const { scanner, db } = writer
   const options = { scanner, store: db.tenant }
-  const { rulesVersion, findings } = await claims.requireClean(manifest.value, options)
+  const { rulesVersion, findings } = await healthClaims.requireClean(manifest.value, options)
   const action = 'manifest.published'
   const saved = await saveAndPublish(writer, manifest, { rulesVersion, action })
   return { ...saved, findings }
@@ -71,7 +74,7 @@ export async function saveOverridden(writer: Writer, manifest: ReceivedManifest,
   requireReadablePolicies(manifest)
   const { scanner, db } = writer
   const options = { scanner, store: db.tenant }
-  const { rulesVersion, findings, passed } = await claims.scan(manifest.value, options)
+  const { rulesVersion, findings, passed } = await healthClaims.scan(manifest.value, options)
   const action = passed ? 'manifest.published' : 'manifest.published.guardrails_override'
   const saved = await saveAndPublish(writer, manifest, { rulesVersion, action, reason })
   return { ...saved, findings: findings.filter(({ severity }) => severity !== 'CRITICAL') }

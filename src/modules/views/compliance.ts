@@ -5,11 +5,11 @@ import { readProps } from '../../../manifest/read-props.ts'
 import type { Db } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import * as catalog from '../catalog/service.ts'
-import type { Scanner } from '../claims/scanner.ts'
-import type { Severity } from '../claims/schema.ts'
-import * as claims from '../claims/service.ts'
 import * as domains from '../domains/service.ts'
 import * as entitlements from '../entitlements/service.ts'
+import type { Scanner } from '../health-claims/scanner.ts'
+import type { Severity } from '../health-claims/schema.ts'
+import * as healthClaims from '../health-claims/service.ts'
 import * as sites from '../sites/service.ts'
 import { member } from '../sites/switches.ts'
 import type { Store } from '../stores/schema.ts'
@@ -52,7 +52,7 @@ export async function readCompliance(db: Db, scanner: Scanner): Promise<Complian
   const manifest =
     store.activeVersion === null ? null : await sites.readManifest(db, store.activeVersion)
   const [scanned, products, features, { domains: active }] = await Promise.all([
-    claims.scan(manifest, { scanner, store: db.tenant }),
+    healthClaims.scan(manifest, { scanner, store: db.tenant }),
     scanProducts(db, scanner),
     entitlements.listStates(db),
     domains.list(db, 'active', { limit: 1, offset: 0 }),
@@ -100,7 +100,7 @@ async function scanProducts(db: Db, scanner: Scanner) {
   const page = { limit: PRODUCTS_MAX, offset: 0, after: null }
   const { products, total } = await catalog.list(db, { status: 'active' }, page)
   const texts = products.map(({ name, description }) => ({ name, description }))
-  const { findings } = await claims.scan(texts, { scanner, store: db.tenant })
+  const { findings } = await healthClaims.scan(texts, { scanner, store: db.tenant })
   const items = findings.flatMap(({ severity, path, term, rule }) => {
     const product = products[Number(path.split('/')[1])]
     if (product === undefined || rule === 'missing_disclaimer') return []

@@ -1,6 +1,6 @@
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import type { Scanner } from '../claims/scanner.ts'
+import type { Scanner } from '../health-claims/scanner.ts'
 import { readCompliance } from './compliance.ts'
 import { Compliance } from './compliance-schema.ts'
 import { listLimits } from './limits.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { ApiError } from '../../../src/errors.ts'
-import type { Finding } from '../../../src/modules/claims/schema.ts'
+import type { Finding } from '../../../src/modules/health-claims/schema.ts'
 import { OPERATOR_TOKEN, openTestApp, type TestApp } from '../../harness/app.ts'
 import { keysOf } from '../../harness/refusals.ts'
 import { share } from '../../harness/scope.ts'

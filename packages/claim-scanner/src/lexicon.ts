@@ -1,7 +1,7 @@
+import { RULE_SEVERITIES } from './findings.ts'
 import { foldWord, phrasesOf, verbsOf } from './language-phrases.ts'
 import { LANGUAGES } from './languages/all.ts'
 import { PHRASES, type PhraseOwner } from './rules.ts'
-import { RULE_SEVERITIES } from './schema.ts'
 import { buildScriptTrie } from './script-trie.ts'
 import { GRAMMAR, VERB_CLASSES, WORDS } from './word-classes.ts'
 import { buildTrie } from './word-trie.ts'

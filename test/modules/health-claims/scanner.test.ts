@@ -2,11 +2,16 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { after, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { scanDocument } from '@fairdock/claim-scanner'
 import { ADVERSARIAL } from '../../../bench/claims.ts'
 import { ApiError } from '../../../src/errors.ts'
-import { scanDocument } from '../../../src/modules/claims/scan.ts'
-import { createScanner } from '../../../src/modules/claims/scanner.ts'
-import { closeScanner, requireClean, scan, scanText } from '../../../src/modules/claims/service.ts'
+import { createScanner } from '../../../src/modules/health-claims/scanner.ts'
+import {
+  closeScanner,
+  requireClean,
+  scan,
+  scanText,
+} from '../../../src/modules/health-claims/service.ts'
 
 const isUnavailable = (error: unknown) =>
   error instanceof ApiError && error.code === 'scan_unavailable' && error.status === 503

@@ -1,6 +1,6 @@
+import type { ScanResult } from '@fairdock/claim-scanner/findings'
 import { ApiError } from '../../errors.ts'
 import { createScanner, type Scanner } from './scanner.ts'
-import type { ScanResult } from './schema.ts'
 
 interface ScanOptions {
   scanner?: Scanner
@@ -29,7 +29,7 @@ export async function scan(value: unknown, options: ScanOptions = {}): Promise<S
 /** Scans one short text: a product's name, a campaign's subject. Its findings have no path. */
 export async function scanText(text: string): Promise<ScanResult> {
   try {
-    const { scanOneText } = await import('./scan.ts')
+    const { scanOneText } = await import('@fairdock/claim-scanner')
     return scanOneText(text)
   } catch (cause) {
     throw new ApiError('scan_unavailable', { cause })

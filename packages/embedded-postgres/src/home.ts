@@ -13,7 +13,6 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { machineNow } from '../../kernel/clock.ts'
 import { withLock } from './lock.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 
@@ -157,7 +156,7 @@ async function moveAway(place: string): Promise<void> {
   await withLock(join(place, 'postgres.lock'), async () => {
     const postmaster = await findPostmaster(cluster)
     if (postmaster) await stopPostmaster(postmaster, cluster)
-    await rename(place, `${place}.${new Date(machineNow()).toISOString()}`)
+    await rename(place, `${place}.${new Date(Date.now()).toISOString()}`)
   })
 }
 

@@ -1,5 +1,5 @@
+import type { RuleId } from './findings.ts'
 import { CLASS, LEXICON, type LexiconEntry } from './lexicon.ts'
-import type { RuleId } from './schema.ts'
 import { BREAK, type Token } from './token-list.ts'
 
 /** What the words beside a claim are about, for each token. */

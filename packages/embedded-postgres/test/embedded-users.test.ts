@@ -10,7 +10,7 @@ import {
   query,
   spawnStarter,
   start,
-} from '../harness/embedded.ts'
+} from '../../../test/harness/embedded.ts'
 
 const NOBODY = 65_534
 const rootOnly = { skip: process.getuid?.() === 0 ? false : 'only root can become another user' }

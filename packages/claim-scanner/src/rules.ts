@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { CONFUSABLES } from './confusables.ts'
+import type { RuleId } from './findings.ts'
 import { LANGUAGE_PHRASES } from './language-phrases.ts'
 import { LANGUAGES } from './languages/all.ts'
 import { MEDICAL } from './medical-phrases.ts'
 import { ILLNESS_NAMED, LABORATORY, LITERATURE, NEUTRAL } from './neutral-phrases.ts'
-import type { RuleId } from './schema.ts'
 import { GRAMMAR, ORDINARY_WORDS, VERB_CLASSES, WORDS } from './word-classes.ts'
 
 /** What the words beside a claim are about: contexts.ts. */

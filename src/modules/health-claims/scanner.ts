@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
+import { FINDINGS_MAX, RULE_SEVERITIES, type ScanResult } from '@fairdock/claim-scanner/findings'
+import { RULES_VERSION } from '@fairdock/claim-scanner/rules-version'
+import { walkStrings } from '@fairdock/claim-scanner/walk-strings'
 import { ApiError } from '../../errors.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
-import { RULES_VERSION } from './rules-version.ts'
-import { FINDINGS_MAX, RULE_SEVERITIES, type ScanResult } from './schema.ts'
-import { walkStrings } from './walk-strings.ts'
 
 interface ScannerOptions {
   workerUrl?: URL
@@ -44,6 +44,8 @@ interface Thread {
   timer: NodeJS.Timeout
 }
 
+const SCAN_THREAD = new URL(import.meta.resolve('@fairdock/claim-scanner/scan-thread'))
+
 /** Two, so that a document that takes long does not stop the others. */
 const THREADS = 2
 
@@ -81,7 +83,7 @@ async function scanInline(
   store: string | undefined,
   { onScanned }: ScannerOptions,
 ): Promise<ScanResult> {
-  const { scanDocument } = await import('./scan.ts')
+  const { scanDocument } = await import('@fairdock/claim-scanner')
   const began = performance.now()
   const result = scanDocument(value)
   if (store !== undefined) onScanned?.(store, performance.now() - began)
@@ -160,7 +162,7 @@ class Pool {
 
   #start() {
     const { startMs = 60_000 } = this.#options
-    const workerUrl = this.#options.workerUrl ?? new URL('./scan-worker.ts', import.meta.url)
+    const workerUrl = this.#options.workerUrl ?? SCAN_THREAD
     const worker = new Worker(workerUrl, { resourceLimits: { maxOldGenerationSizeMb: 256 } })
     const timer = setTimeout(() => fail(new Error('the thread did not start')), startMs)
     const thread: Thread = { worker, ready: false, job: undefined, since: 0, timer }

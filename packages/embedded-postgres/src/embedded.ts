@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { machineNow } from '../../kernel/clock.ts'
 import { exists, findHome, type Home } from './home.ts'
 import { withLock } from './lock.ts'
 import { findPostmaster, type Postmaster, stopPostmaster } from './postmaster.ts'
@@ -114,8 +113,8 @@ async function underLock<T>(server: Server, work: () => Promise<T>): Promise<T> 
 
 /** Joins the server, and tries again until it is connected or the connection is no longer wanted. */
 async function joinServer(server: Server, isNeeded: () => boolean): Promise<Membership> {
-  const deadline = machineNow() + READY_SECONDS * 1_000
-  while (machineNow() < deadline && isNeeded()) {
+  const deadline = Date.now() + READY_SECONDS * 1_000
+  while (Date.now() < deadline && isNeeded()) {
     // Not locked between two attempts: the server may be waiting for another process to disconnect.
     const membership = await underLock(server, async () =>
       isNeeded() ? tryToJoin(server, deadline) : null,
@@ -136,7 +135,7 @@ async function tryToJoin(server: Server, deadline: number): Promise<Membership |
   await ensureCluster(server, server.password, server.settings.fsync !== 'off')
   if (await findPostmaster(server.cluster)) return connectToRunning(server)
   const started = await launch(server, server.settings)
-  while (!hasFailed(started) && machineNow() < deadline) {
+  while (!hasFailed(started) && Date.now() < deadline) {
     const membership = await connectToRunning(server).catch((error) => stopUnused(server, error))
     if (membership) return membership
     await sleep(POLL_MS)
@@ -221,7 +220,7 @@ async function leaveServer(server: Server, membership: Membership): Promise<void
 }
 
 async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: Client) {
-  const deadline = machineNow() + DISCONNECT_MS
+  const deadline = Date.now() + DISCONNECT_MS
   for (;;) {
     const others = await countOthers(presence).catch(async () => {
       // The server was restarted after we joined it.
@@ -230,7 +229,7 @@ async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: 
       return countOthers(client).finally(() => client.end())
     })
     if (others === 0) return false
-    if (machineNow() > deadline) return true
+    if (Date.now() > deadline) return true
     await sleep(POLL_MS)
   }
 }

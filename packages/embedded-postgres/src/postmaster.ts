@@ -3,7 +3,6 @@ import { readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { machineNow } from '../../kernel/clock.ts'
 
 /** The server process of a cluster. */
 export interface Postmaster {
@@ -40,8 +39,8 @@ export async function stopPostmaster({ pid }: Postmaster, cluster: string): Prom
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return
     throw error
   }
-  const deadline = machineNow() + STOP_SECONDS * 1_000
-  while (machineNow() < deadline && (await serves(pid, cluster))) await sleep(POLL_MS)
+  const deadline = Date.now() + STOP_SECONDS * 1_000
+  while (Date.now() < deadline && (await serves(pid, cluster))) await sleep(POLL_MS)
 }
 
 /** Whether that process is the server of that cluster, and not a later process with the same id. */

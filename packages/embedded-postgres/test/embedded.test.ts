@@ -18,7 +18,6 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import {
   announced,
   defer,
@@ -31,9 +30,10 @@ import {
   settings,
   spawnStarter,
   start,
-} from '../harness/embedded.ts'
-import { eventually } from '../harness/eventually.ts'
-import { freePort } from '../harness/ports.ts'
+} from '../../../test/harness/embedded.ts'
+import { eventually } from '../../../test/harness/eventually.ts'
+import { freePort } from '../../../test/harness/ports.ts'
+import { startEmbedded } from '../src/embedded.ts'
 
 let ready = ''
 /** How long a first start takes here, which creates a database. */

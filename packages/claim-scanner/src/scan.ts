@@ -1,13 +1,13 @@
 import { toDisplayOrder } from './bidi-text.ts'
-import { findMatches, type Match, type TextMatches } from './match.ts'
-import { RULES_VERSION } from './rules-version.ts'
 import {
   FINDINGS_MAX,
   type Finding,
   RULE_SEVERITIES,
   type ScanResult,
   type Severity,
-} from './schema.ts'
+} from './findings.ts'
+import { findMatches, type Match, type TextMatches } from './match.ts'
+import { RULES_VERSION } from './rules-version.ts'
 import { type Segment, walkStrings } from './walk-strings.ts'
 
 const CONTEXT_CHARACTERS = 40

@@ -1,7 +1,7 @@
 import type { Face } from '../face.ts'
 
-export const claims = {
-  name: 'claims',
+export const healthClaims = {
+  name: 'health-claims',
   is: 'finds health claims in the texts of a store',
   uses: [],
 } as const satisfies Face

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { scanOneText as scanText } from '../../../src/modules/claims/scan.ts'
+import { scanOneText as scanText } from '../src/scan.ts'
 import { CLAIMS } from './corpus/claims.ts'
 import { COMMERCE } from './corpus/commerce.ts'
 import { DISCLAIMERS } from './corpus/disclaimers.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { scanOneText as scanText } from '../../../src/modules/claims/scan.ts'
+import { scanOneText as scanText } from '../src/scan.ts'
 import { CLAIMS, WARNINGS } from './corpus/claims.ts'
 import { DISCLAIMERS } from './corpus/disclaimers.ts'
 import { EVASIONS } from './corpus/evasions.ts'
