@@ -228,7 +228,7 @@ function publicRoutes(
       readerOf,
       ...deps.feeds,
     }),
-    mediaRoutes.publicRoutes(database, deps.media),
+    mediaRoutes.publicRoutes(database, { ...deps.media, readerOf }),
     acceptAnyDigits(gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf })),
   ]
 }

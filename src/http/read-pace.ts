@@ -287,6 +287,11 @@ export const publicPlane = (
   onPlane('public', pace.guard, [
     async (app) => {
       app.addHook('onRoute', (route) => leaveAfterHandler(route, served))
+      // A handler that answers with its reply ends when the answer is sent, which takes as long as its reader likes.
+      app.addHook('onSend', (request, _reply, payload, done) => {
+        request.leavePace?.()
+        done(null, payload)
+      })
       app.addHook('onResponse', async (request, { raw }) => {
         // A read that was refused never came to its handler.
         request.leavePace?.()
@@ -301,7 +306,7 @@ export const publicPlane = (
   ])
 
 /**
- * Ends the turn of a public read when its handler is done: a reader who is slow to take an answer delays no other.
+ * Ends the turn of a public read when its handler is done, also where it has sent the answer itself.
  * A store that the handler does not find is served no longer.
  */
 function leaveAfterHandler(route: RouteOptions, served: ServedStores): void {

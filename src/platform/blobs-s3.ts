@@ -23,6 +23,12 @@ const CONNECT_MS = 3_000
 const IDLE_MS = 30_000
 
 /**
+ * The connections at a time, more than the assets that are sent to readers at a time: an answer holds one for as long
+ * as its reader likes. Beyond it a call would wait, and fail.
+ */
+const CONNECTIONS_MAX = 1_200
+
+/**
  * Stores blobs in an S3 bucket. The SDK is loaded here and not at the start, since few
  * installations need it.
  */
@@ -81,7 +87,12 @@ function connect(Client: typeof S3Client, { endpoint, region, credentials }: S3O
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     ...(credentials === undefined ? {} : { credentials }),
-    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: IDLE_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      socketTimeout: IDLE_MS,
+      httpAgent: { maxSockets: CONNECTIONS_MAX },
+      httpsAgent: { maxSockets: CONNECTIONS_MAX },
+    },
     // The signature already covers the hash of the body; not every S3 supports the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

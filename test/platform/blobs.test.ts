@@ -87,6 +87,17 @@ for (const [name, open] of stores) {
       assert.equal((await list()).length, 5)
     })
 
+    test('are read while hundreds of others are not taken by their readers', async (t) => {
+      const { store } = await open(t)
+      const body = randomBytes(3_000_000)
+      await store.put(keyOf(body), body, PNG)
+      const untaken = Array.from({ length: 200 }, () => store.get(keyOf(body)))
+      const small = randomBytes(10)
+      await store.put(keyOf(small), small, PNG)
+      assert.deepEqual((await readAll(store, keyOf(small))).body, small)
+      for (const blob of await Promise.all(untaken)) blob?.stream.destroy()
+    })
+
     test('can be read in ranges, and a range beyond the end is refused', async (t) => {
       const { store } = await open(t)
       const body = randomBytes(1_000)

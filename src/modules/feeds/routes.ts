@@ -2,18 +2,29 @@ import { addAbortSignal, pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { type AnswerSlotOptions, createAnswerSlots } from '../../http/answer-slots.ts'
 import { matchesEtag } from '../../http/etag.ts'
 import type { NameReader } from '../../http/reader.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { REVALIDATED_HEADERS } from '../../http/safe-headers.ts'
 import { signalOfClose } from '../../http/sockets.ts'
 import { Params } from '../../kernel/schema.ts'
-import { createFeedSlots, type FeedSlotOptions } from './feed-slots.ts'
 import { type FeedFormat, FORMATS } from './formats.ts'
 import * as feeds from './service.ts'
 
 /** A feed of 100,000 products has some 100 MB: this long at 3 Mbit/s. */
 const SEND_MS = 300_000
+
+/**
+ * The feeds that are sent at a time: a reader holds a page of products in memory, and may be slow. One reader has one
+ * feed at a time, so that it cannot take the slots of all others, and one that takes less than the pace could not take
+ * a large feed in its time.
+ */
+export const FEED_SLOTS: AnswerSlotOptions = {
+  sent: { running: 32, runningPerStore: 8, waiting: 64, waitingPerStore: 16 },
+  perReader: { running: 1, waiting: 8 },
+  pace: { bytes: 1_024 * 1_024, everyMs: 10_000 },
+}
 
 /** The fastest level: the lines of a feed are much alike. */
 const GZIP_LEVEL = 1
@@ -27,11 +38,10 @@ const headersOf = ({ contentType }: FeedFormat, { etag }: feeds.Feed) => ({
 export interface FeedRouteDeps extends feeds.FeedDeps {
   /** Who reads a public route. */
   readerOf: NameReader
-  slots?: FeedSlotOptions
 }
 
 export const publicRoutes = (deps: FeedRouteDeps): Routes => {
-  const slots = createFeedSlots(deps.slots)
+  const slots = createAnswerSlots(FEED_SLOTS)
 
   async function send(
     format: FeedFormat,

@@ -3,15 +3,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { type AnswerSlotOptions, createAnswerSlots } from '../../http/answer-slots.ts'
 import { readJson } from '../../http/body.ts'
 import { matchesEtag } from '../../http/etag.ts'
 import { findIgnored } from '../../http/ignored-members.ts'
+import type { NameReader } from '../../http/reader.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { enforcePace, signalOfClose } from '../../http/sockets.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import { MINUTE_MS } from '../../kernel/time.ts'
+import type { BlobRange } from '../../platform/blobs.ts'
 import type { PendingUpload, PendingUploads } from './pending-uploads.ts'
 import { freeBuffer } from './process-image.ts'
 import { createImageResizer, WIDTHS } from './resized-images.ts'
@@ -231,10 +234,47 @@ const Bytes = {
   },
 }
 
+/**
+ * The assets that are sent at a time: each takes a file, or a connection to the bucket, for as long as its reader
+ * likes. A browser asks for some dozens of a page at once.
+ */
+const SLOTS: AnswerSlotOptions = {
+  sent: { running: 1_000, runningPerStore: 500, waiting: 2_000, waitingPerStore: 1_000 },
+  perReader: { running: 32, waiting: 256 },
+  // Slower than any phone: it ends a reader who only keeps its connection alive.
+  pace: { bytes: 16 * 1_024, everyMs: 20_000 },
+}
+
+interface PublicDeps extends media.MediaDeps {
+  /** Who reads a public route. */
+  readerOf: NameReader
+}
+
 export const publicRoutes =
-  (database: Database, { blobs, images }: media.MediaDeps): Routes =>
+  (database: Database, { blobs, images, readerOf }: PublicDeps): Routes =>
   async (app) => {
     const resizer = createImageResizer({ blobs, images })
+    const slots = createAnswerSlots(SLOTS)
+
+    /** Sends bytes when the reader has a slot, for which it waits after its turn. */
+    async function sendBytes(
+      { raw }: FastifyRequest,
+      reply: FastifyReply,
+      served: serving.ServedAsset,
+      range?: BlobRange,
+    ) {
+      const of = {
+        tenant: served.db.tenant,
+        reader: readerOf(raw).name,
+        signal: signalOfClose(reply.raw),
+      }
+      await slots.run(of, async () => {
+        const stream = await serving.open(blobs, resizer, served, range)
+        slots.watch(reply.raw)
+        // Resolves when the answer is sent, or its reader has gone.
+        await reply.send(stream as never)
+      })
+    }
 
     async function send(request: FastifyRequest, reply: FastifyReply, served: serving.ServedAsset) {
       const { headers, method } = request
@@ -250,25 +290,25 @@ export const publicRoutes =
         for (const name of Object.keys(headersOf(served))) reply.removeHeader(name)
         throw new ApiError('range_not_satisfiable', { headers: beyond })
       }
+      request.leavePace?.()
       if (range === 'all') {
-        const nothing = method === 'HEAD'
-        const stream = nothing ? Readable.from([]) : await serving.open(blobs, resizer, served)
-        return reply.header('content-length', served.bytes).send(stream as never)
+        reply.header('content-length', served.bytes)
+        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
+        return sendBytes(request, reply, served)
       }
       const { start, end } = range
-      const stream = await serving.open(blobs, resizer, served, range)
-      return reply
+      reply
         .code(206)
         .header('content-range', `bytes ${start}-${end}/${served.bytes}`)
         .header('content-length', end - start + 1)
-        .send(stream as never)
+      return sendBytes(request, reply, served, range)
     }
 
     app.get(
       '/stores/:tenant/assets/:file',
       {
         config: {
-          failures: ['asset_not_found', 'range_not_satisfiable'],
+          failures: ['asset_not_found', 'range_not_satisfiable', 'request_timeout'],
           query: {
             w: Type.Integer({
               description:

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import sharp from 'sharp'
 import { readRange } from '../../../src/modules/media/serving.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
+import { requestText } from '../../harness/raw-http.ts'
 import { S3_KEYS, S3_REGION, startS3 } from '../../harness/s3.ts'
 import { animated, plain } from './sample-images.ts'
 
@@ -186,7 +189,7 @@ test('assets are served', async (t) => {
   })
 })
 
-test('assets can be stored in a bucket', async (t) => {
+async function openWithBucket(t: TestContext, env: Record<string, string> = {}) {
   const s3 = await startS3(t)
   const { accessKeyId, secretAccessKey } = S3_KEYS
   const app = await openTestApp(t, {
@@ -196,8 +199,14 @@ test('assets can be stored in a bucket', async (t) => {
       AWS_REGION: S3_REGION,
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      ...env,
     },
   })
+  return { app, s3 }
+}
+
+test('assets can be stored in a bucket', async (t) => {
+  const { app, s3 } = await openWithBucket(t)
   const bytes = await plain('png', 1, [400, 10])
   const body = { content_type: 'image/png', data_base64: bytes.toString('base64') }
   const { asset } = (await (await app.merchant('acme')).post(UPLOAD, body)).body
@@ -209,4 +218,46 @@ test('assets can be stored in a bucket', async (t) => {
   const small = await fetch(`${app.url}/stores/acme/assets/${asset.sha256}.png?w=200`)
   assert.equal((await sharp(Buffer.from(await small.arrayBuffer())).metadata()).width, 320)
   assert.equal((await s3.list()).length, 2)
+})
+
+test('one reader who takes nothing keeps no asset from others, and no upload', async (t) => {
+  const { app, s3 } = await openWithBucket(t, { TRUST_PROXY: '127.0.0.1' })
+  const merchant = await app.merchant('acme')
+  const upload = async (bytes: Buffer) => {
+    const body = { content_type: 'image/png', data_base64: bytes.toString('base64') }
+    const { asset } = (await merchant.post(UPLOAD, body)).body
+    return new URL(asset.url).pathname
+  }
+  // More than the buffers of a connection hold.
+  const side = 1_700
+  const noise = randomBytes(side * side * 3)
+  const big = await upload(
+    await sharp(noise, { raw: { width: side, height: side, channels: 3 } })
+      .png({ compressionLevel: 0 })
+      .toBuffer(),
+  )
+  const small = await upload(await plain('png', 2))
+  const { hostname, port } = new URL(app.url)
+  const begun = () => s3.requests.filter((each) => each.startsWith('GET')).length
+  const slow: Socket[] = []
+  // In waves, since more of one reader at once are refused before they wait for a slot.
+  for (const wave of [15, 30, 45, 60]) {
+    while (slow.length < wave) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      socket.write(requestText(`GET ${big}`, { 'x-forwarded-for': '10.0.0.1' }))
+      t.after(() => socket.destroy())
+      slow.push(socket.pause())
+    }
+    await until('it has what it may have', async () => begun() >= Math.min(wave, 32))
+  }
+  const read = (address: string) =>
+    fetch(app.url + small, { headers: { 'x-forwarded-for': address } })
+  const other = await read('10.0.0.2')
+  assert.deepEqual([other.status, (await other.arrayBuffer()).byteLength > 0], [200, true])
+  await upload(await plain('png', 3))
+  assert.equal(begun(), 33, 'the slow reader has 32 of its 60')
+  const own = read('10.0.0.1')
+  for (const socket of slow) socket.destroy()
+  assert.equal((await own).status, 200)
 })

@@ -4,14 +4,15 @@ import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createFeedSlots } from '../../../src/modules/feeds/feed-slots.ts'
+import { createAnswerSlots } from '../../src/http/answer-slots.ts'
+import { FEED_SLOTS } from '../../src/modules/feeds/routes.ts'
 
 const open = new AbortController().signal
 
 /** Feeds that are sent until the test ends them. */
 function openSlots(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const slots = createFeedSlots()
+  const slots = createAnswerSlots(FEED_SLOTS)
   const begin = (tenant: string, reader: string, signal = open) => {
     const sent = Promise.withResolvers<void>()
     const feed = { state: 'waits', retryAfter: '', end: sent.resolve }
@@ -80,7 +81,7 @@ test('a reader who takes nothing for a while loses its connection, and one that 
   const server = createServer(({ url }, response) => {
     // On a busy machine a quick reader may rest for seconds, too.
     const everyMs = url === '/slow' ? 50 : 60_000
-    createFeedSlots({ pace: { bytes: 1_024, everyMs } }).watch(response)
+    createAnswerSlots({ ...FEED_SLOTS, pace: { bytes: 1_024, everyMs } }).watch(response)
     const part = Buffer.alloc(65_536)
     Readable.from(
       (function* () {

@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http'
+import { ApiError } from '../errors.ts'
+import { WorkQueue } from '../platform/work-queue.ts'
+
+/**
+ * Slots for answers that are sent piece by piece. A reader who is slow holds what the answer is read from: a page of
+ * products in memory, a file, a connection to the bucket. So each reader has few at a time, and must take them.
+ */
+
+/** How many answers are sent at a time, and how many wait. */
+interface Bounds {
+  running: number
+  runningPerStore: number
+  waiting: number
+  waitingPerStore: number
+}
+
+/** What a reader must take in an interval of what waits for it. */
+interface Pace {
+  bytes: number
+  everyMs: number
+}
+
+export interface AnswerSlotOptions {
+  /** Of all readers, and of each store. */
+  sent: Bounds
+  /** Of one reader, whatever store is read. */
+  perReader: { running: number; waiting: number }
+  pace: Pace
+  /** How long a reader waits for a slot. */
+  waitMs?: number
+}
+
+export interface AnswerSlots {
+  /** Sends an answer when it is its turn. The signal is that of the closed connection. */
+  run(
+    of: { tenant: string; reader: string; signal: AbortSignal },
+    send: () => Promise<void>,
+  ): Promise<void>
+  /** Ends a connection whose reader does not take what waits for it. */
+  watch(response: ServerResponse): void
+}
+
+/** A reader is told to come again before it would give up by itself. */
+const WAIT_MS = 10_000
+
+/** All that may wait, of all readers: behind more of them none would start in time. */
+const READERS = { running: 100_000, waiting: 4_096 }
+
+const busy = (waitMs: number) =>
+  new ApiError('service_unavailable', {
+    cause: new Error('all slots for such answers are taken'),
+    kind: 'overload',
+    headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) },
+  })
+
+const tooMany = (cause: Error) =>
+  new ApiError('rate_limited', {
+    cause,
+    message: 'You are sent a few answers at a time, and too many of yours wait already.',
+    headers: { 'retry-after': '10' },
+  })
+
+export function createAnswerSlots({
+  sent,
+  perReader,
+  pace,
+  waitMs = WAIT_MS,
+}: AnswerSlotOptions): AnswerSlots {
+  const readers = new WorkQueue({
+    ...READERS,
+    runningPerStore: perReader.running,
+    waitingPerStore: perReader.waiting,
+    refuseStore: tooMany,
+  })
+  const slots = new WorkQueue({ ...sent, refuse: () => busy(waitMs) })
+  return {
+    async run({ tenant, reader, signal }, send) {
+      const late = new AbortController()
+      const timer = setTimeout(() => late.abort(busy(waitMs)), waitMs)
+      const either = AbortSignal.any([signal, late.signal])
+      const inTurn = () => {
+        clearTimeout(timer)
+        return send()
+      }
+      try {
+        await readers.run(() => slots.run(inTurn, tenant, either), reader, either)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    watch(response) {
+      const { socket } = response
+      if (socket === null) return
+      let before = socket.bytesWritten
+      let waited = false
+      const timer = setInterval(() => {
+        const waits = response.writableNeedDrain || socket.writableLength > 0
+        // Only what has waited for the reader all the time says that it is slow, and not we.
+        if (waits && waited && socket.bytesWritten - before < pace.bytes) socket.destroy()
+        before = socket.bytesWritten
+        waited = waits
+      }, pace.everyMs)
+      response.once('close', () => clearInterval(timer))
+    },
+  }
+}
