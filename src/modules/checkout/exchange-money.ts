@@ -9,6 +9,7 @@ import * as orderStock from '../inventory/order-stock.ts'
 import * as inventory from '../inventory/service.ts'
 import { defineOperation, type Replies } from '../operations/service.ts'
 import { actorOf } from '../orders/actor.ts'
+import { holdIfDisputed } from '../orders/dispute-hold.ts'
 import { requestPayment } from '../orders/payment-request.ts'
 import type { PaymentRequest } from '../orders/payment-request-schema.ts'
 import { returnOrderNumber, takeOrderNumber } from '../orders/place.ts'
@@ -183,7 +184,7 @@ async function place(tx: Tx, deps: CheckoutDeps, { id: order_id }: OrderRow): Pr
   const paid = { kind: 'covered', verdict: null } as const
   const settling = { order_id, waiting: null, paid }
   return settleOrder(tx, deps, settling, async (_, { order, items }) => ({
-    order,
+    order: await holdIfDisputed(tx, order),
     items,
     request: null,
   }))

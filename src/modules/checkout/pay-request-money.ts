@@ -11,7 +11,7 @@ import { beginPlan, endPlan, getPlan, type Plan } from '../order-changes/plan.ts
 import { closeAttempt } from '../order-changes/settle-refund-money.ts'
 import { actorOf } from '../orders/actor.ts'
 import { declinedPayment } from '../orders/declined.ts'
-import { disputeHoldOf, tellHeld } from '../orders/dispute-hold.ts'
+import { holdIfDisputed } from '../orders/dispute-hold.ts'
 import { endRequest, findRequest, requireOpen } from '../orders/payment-request.ts'
 import type { NewCharge, OrderRow, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -231,14 +231,6 @@ async function reviewPayment(tx: Tx, { order }: WholeOrder, plan: PayPlan): Prom
   const held = await orders.change(tx, order, { hold })
   await recordReview(tx, held, plan)
   await emitHeld(tx, held, hold)
-  return held
-}
-
-async function holdIfDisputed(tx: Tx, order: OrderRow): Promise<OrderRow> {
-  const hold = await disputeHoldOf(tx, order)
-  if (hold === null) return order
-  const held = await orders.change(tx, order, { hold })
-  await tellHeld(tx, held)
   return held
 }
 

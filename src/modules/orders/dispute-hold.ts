@@ -4,7 +4,7 @@ import { SYSTEM } from '../../platform/audit.ts'
 import { isSourceDisputed } from './chain.ts'
 import { orderHeld } from './events.ts'
 import type { OrderRow } from './schema.ts'
-import { addToTimeline, cardsOf, listCharges } from './service.ts'
+import { addToTimeline, cardsOf, change, listCharges } from './service.ts'
 
 /** The hold of an order whose money a bank may take: it lasts as long as the dispute. */
 
@@ -24,6 +24,15 @@ export async function disputeHoldOf(tx: Tx, order: OrderRow) {
   const cards = cardsOf(await listCharges(tx, order.id))
   const isHeld = order.disputed || (await isSourceDisputed(tx, { cards }))
   return isHeld ? disputeHoldAt(isoNow(tx.clock)) : null
+}
+
+/** Holds an order that is placed while a bank may take its money: the dispute was opened before its money had come. */
+export async function holdIfDisputed(tx: Tx, order: OrderRow): Promise<OrderRow> {
+  const hold = await disputeHoldOf(tx, order)
+  if (hold === null) return order
+  const held = await change(tx, order, { hold })
+  await tellHeld(tx, held)
+  return held
 }
 
 /** Writes a hold by a dispute to the timeline of its order, and emits it. */

@@ -374,7 +374,8 @@ describe('a payment request', () => {
     assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
   })
 
-  test('an exchange that stops half-way is continued', async () => {
+  /** An exchange whose process stops before its order is placed. */
+  const stopped = async () => {
     const { exchangeOperation } = await import('../../../src/modules/checkout/exchange-money.ts')
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const body = {
@@ -402,6 +403,23 @@ describe('a payment request', () => {
     })
     const waiting = (await exchanges.readReturn(made.id)).exchanges[0]
     assert.equal(waiting.status, 'waiting')
+    return { order, made, waiting }
+  }
+
+  test('an exchange that stops half-way is held for a dispute that was opened meanwhile', async () => {
+    const { order, waiting } = await stopped()
+    const dispute = (outcome: string) =>
+      store.app.operator.post(`/v1/stores/acme/orders/${order.order.id}/dispute`, { outcome })
+    ok(await dispute('opened'))
+    await reconcile()
+    const { order: held } = await store.read(waiting.order_id)
+    assert.deepEqual([held.status, held.hold?.reason], ['on_hold', 'dispute'])
+    ok(await dispute('won'))
+    assert.equal((await store.read(waiting.order_id)).order.status, 'placed')
+  })
+
+  test('an exchange that stops half-way is continued', async () => {
+    const { order, made, waiting } = await stopped()
     await reconcile()
     assert.equal((await exchanges.readReturn(made.id)).exchanges[0].status, 'placed')
     assert.equal((await store.read(waiting.order_id)).order.status, 'placed')
