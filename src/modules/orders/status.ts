@@ -13,7 +13,7 @@ import type {
 
 /**
  * The terminal statuses: no action and no event leads out of them. A refunded order can still be cancelled
- * (decision 0009).
+ * (decision 0009), and a cancelled one be refunded what an exchange gives back to it.
  */
 export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
 
@@ -152,7 +152,7 @@ export type Reason =
 /** The reason of a refusal, or a status in which the action is not possible. */
 export type RefusalReason = Reason | `order_${OrderStatus}`
 
-type Guard = readonly [reason: Reason, holds: (facts: OrderFacts) => boolean]
+type Guard = readonly [reason: RefusalReason, holds: (facts: OrderFacts) => boolean]
 
 const nothingShipped: Guard = ['already_shipped', (f) => f.q_shipped === 0]
 const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
@@ -161,6 +161,11 @@ const someUnpacked: Guard = ['nothing_to_pack', (f) => f.q_packed + f.q_shipped 
 const someToReturn: Guard = ['nothing_to_return', (f) => f.q_returning + f.q_returned < f.q_shipped]
 const notRequested: Guard = ['payment_requested', (f) => f.payment !== 'requested']
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
+/** A cancelled order has money left only where an exchange has given it back since. Nothing else can end it. */
+const leftIfCancelled: Guard = [
+  'order_cancelled',
+  (f) => f.cancelled_at === null || f.refunded_cents < f.captured_cents,
+]
 
 /**
  * The kinds of work that may be under way at an order. The last refund is one that leaves nothing to refund; a
@@ -277,8 +282,8 @@ const CONDITIONS: Record<Action, Condition> = {
   // Before a capture there is nothing to wait for, and nothing to refund.
   refund: {
     after: [...ALONE, 'last_refund', 'unanswered_refund', 'dispute'],
-    from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
-    guards: [captured, notRequested],
+    from: [...OPEN, 'on_hold', 'shipped', 'delivered', 'cancelled'],
+    guards: [leftIfCancelled, captured, notRequested],
   },
   // Goods can come back whatever happens to their money, or to the units that have not shipped.
   return: {

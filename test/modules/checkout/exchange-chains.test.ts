@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { giveBalances, keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
-import { ok, receipt } from '../returns/setup.ts'
+import { ok, receipt, refusal } from '../returns/setup.ts'
 import { type Exchanges, exchangesOf } from './exchange-setup.ts'
 import { addVariant } from './setup.ts'
 
@@ -86,6 +86,27 @@ describe('an exchange chain', () => {
     const { status, refunded_cents } = (await store.read(order.order.id)).order
     assert.deepEqual([status, refunded_cents], ['refunded', 3_233], 'no third of it is whole')
     assert.equal((await exchanges.readReturn(made.id)).status, 'closed')
+  })
+
+  test('gives back to an order that was cancelled before what can be refunded there', async () => {
+    const variant = store.shop.variants[1_000] ?? ''
+    const { order, made } = await exchanges.returnedOf(variant, 2)
+    const items = [{ variant_id: variant, quantity: 1 }]
+    const body = ok(await exchanges.exchange(made.id, { items, advance: true }), 201)
+    ok(await exchanges.act(made.id, 'close'))
+    const parcel = `/v1/merchant/fulfillments/${order.parcels[0]}/cancel`
+    ok(await store.shop.merchant.post(parcel, { reason: 'returned_to_sender' }))
+    const { id } = order.order
+    ok(await store.merchant(id, 'cancel', { reason: 'customer' }))
+    const refund = () => store.merchant(id, 'refunds')
+    assert.deepEqual(refusal(await refund()), [409, 'not_refundable'], 'the exchange has the rest')
+    ok(await store.merchant(body.order.id, 'cancel', { reason: 'customer' }))
+    assert.equal(ok(await refund(), 201).refund.amount_cents, 1_000)
+    assert.equal(await store.net(id), 0)
+    const { status, payment_status } = (await store.read(id)).order
+    assert.deepEqual([status, payment_status], ['cancelled', 'refunded'])
+    assert.deepEqual(refusal(await refund()), [409, 'not_refundable'])
+    await store.check()
   })
 
   test('refuses credit that an erased customer could never spend, and says what is left', async () => {

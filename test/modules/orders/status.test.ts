@@ -183,7 +183,8 @@ describe('the allowed actions', () => {
       paid({ live_hold: true, q_shipped: 1, q_delivered: 1 }),
       ['release', 'refund', 'return'],
     ],
-    ['cancelled', paid({ cancelled_at: at }), []],
+    ['cancelled', paid({ cancelled_at: at, refunded_cents: 1_000 }), []],
+    ['cancelled, and has got money back since', paid({ cancelled_at: at }), ['refund']],
     ['not paid for', facts({ payment: 'failed' }), []],
   ]
   for (const [name, given, allowed] of cases) {
@@ -209,6 +210,7 @@ describe('the allowed actions', () => {
     ['ship', 'order_cancelled', paid({ cancelled_at: at })],
     ['ship', 'nothing_unshipped', paid({ refunded_cents: 1, q_shipped: 4 })],
     ['refund', 'order_pending_payment', facts()],
+    ['refund', 'order_cancelled', paid({ cancelled_at: at, refunded_cents: 1_000 })],
     ['refund', 'not_captured', facts({ payment: 'authorized', live_hold: true })],
     ['refund', 'not_captured', facts({ total_cents: 0, placed_at: at })],
     ['refund', 'order_refunded', paid({ refunded_cents: 1_000 })],
