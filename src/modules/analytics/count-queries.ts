@@ -269,9 +269,6 @@ export const listHistories = (tx: Tx, order_ids: readonly string[]) =>
                       where i.tenant_ref = ${tx.tenant} and i.order_id = o.id), '[]') as lines,
            coalesce((select jsonb_agg(jsonb_build_object(
                        'order_item_id', c.order_item_id, 'change_id', c.change_id,
-                       'is_posted', exists (select from ledger_journals j
-                                             where j.tenant_ref = ${tx.tenant} and j.order_id = o.id
-                                               and j.ref = c.change_id::text),
                        'quantity', c.quantity, 'line_total_cents', c.line_total_cents,
                        'discount_cents', c.discount_cents, 'tax_cents', c.tax_cents,
                        'shipping_cents', c.shipping_cents,

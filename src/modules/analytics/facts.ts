@@ -106,16 +106,12 @@ function splitSale(history: OrderHistory): FactLine[] {
   return history.lines.map((line, at) => partOf(line, sold[at] ?? {}))
 }
 
-/**
- * Splits an edit: the lines after it less those before it. An edit that moved no money has no journal; it is
- * counted with the next edit of its order that has one.
- */
+/** Splits an edit: the lines after it less those before it. */
 function splitEdit({ ref }: NumberedJournal, history: OrderHistory) {
   const { lines, changes } = history
   const edits = [...Map.groupBy(changes, ({ change_id }) => change_id).values()]
   const at = edits.findIndex(([first]) => first?.change_id === ref)
-  const counted = edits.slice(0, Math.max(0, at)).findLastIndex(([first]) => first?.is_posted)
-  const own = edits.slice(counted + 1, at + 1).flat()
+  const own = edits[at] ?? []
   const later = edits.slice(at + 1).flat()
   const is = valuesOf(history, later)
   const was = valuesOf(history, [...later, ...own])

@@ -40,8 +40,6 @@ export type LineRow = Static<typeof LineRow>
 export const LineChange = Type.Object({
   order_item_id: Id,
   change_id: Id,
-  /** The change moved money, so that it has a journal. */
-  is_posted: Type.Boolean(),
   quantity: Type.Integer(),
   line_total_cents: Type.Integer(),
   discount_cents: Type.Integer(),

@@ -46,7 +46,7 @@ export interface NewJournal {
   ref?: string | null
   /** When it happened, if that is not now: business time. */
   at?: string | null
-  /** Whether it is written even without entries, because figures count it: the sale of an order that costs nothing. */
+  /** Whether it is written even without entries, because figures count it: sales and edits of what costs nothing. */
   isCounted?: boolean
   entries: readonly { account: AccountKind; ref?: string; amount_cents: number }[]
 }

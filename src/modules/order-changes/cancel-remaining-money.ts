@@ -178,7 +178,6 @@ async function apply(
   const order = await orders.change(tx, await orders.lock(tx, before.id), {
     captured_cents: before.captured_cents + delta_cents,
   })
-  // Units that cost nothing are a sale and a discount, too.
   await ledger.post(tx, editJournal(before, plan, settled?.entries ?? []))
   await followOrder(tx, order, { reason: 'edit', ref: plan.id })
   const items = await orders.listItems(tx, order.id)

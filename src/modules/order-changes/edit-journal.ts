@@ -12,8 +12,8 @@ interface Change {
 }
 
 /**
- * Returns the journal of an edit: the difference between two sales, and the money that
- * was charged or refunded for it.
+ * Returns the journal of an edit: the difference between two sales, and the money that was charged or refunded for it.
+ * Where all cost nothing it has no entries: figures count the units.
  */
 export function editJournal(
   before: OrderRow,
@@ -28,6 +28,7 @@ export function editJournal(
     currency: before.currency,
     order_id: before.id,
     ref: id,
+    isCounted: true,
     entries: [
       { account: 'card_clearing', amount_cents: charge?.amount_cents ?? 0 },
       ...refunded,

@@ -417,7 +417,7 @@ describe('a test order', () => {
 describe('an edit that moves no money', () => {
   before(open)
 
-  test('moves its units from one product to the other with the next edit', async () => {
+  test('moves its units from one product to the other', async () => {
     const shop = await app.shopIn('swapped', 'UTC')
     const twin = ok(
       await shop.merchant.post('/v1/merchant/catalog/products', { slug: 'twin', name: 'Twin' }),
@@ -455,11 +455,32 @@ describe('an edit that moves no money', () => {
     }
     ok(await edit(1, 2))
     await app.count()
-    assert.deepEqual(await unitsOf(), [2, 1])
+    assert.deepEqual(await unitsOf(), [1, 2])
     ok(await edit(1, 1))
     await app.count()
     assert.deepEqual(await unitsOf(), [1, 1])
     assert.equal((await summary(shop)).gross_cents, 2_000)
+    await app.check()
+  })
+
+  test('takes units that cost nothing out again, when what has not shipped is cancelled', async () => {
+    const shop = await app.shopIn('samples', 'UTC')
+    const sample = await addVariant(shop.merchant, 0)
+    const { order, items } = await app.place(shop, {
+      items: [
+        { variant_id: shop.variants[1_000], quantity: 1 },
+        { variant_id: sample, quantity: 2 },
+      ],
+    })
+    const path = `/v1/merchant/orders/${order.id}`
+    const units = { items: [{ order_item_id: items[0].id, quantity: 1 }] }
+    const { fulfillment } = ok(await shop.merchant.post(`${path}/fulfillments`, units), 201)
+    ok(await shop.merchant.post(`/v1/merchant/fulfillments/${fulfillment.id}/ship`))
+    const rest = { reason: 'inventory' }
+    ok(await shop.merchant.post(`${path}/cancel-remaining`, rest, keyed()))
+    await app.count()
+    const { units_count, gross_cents } = await summary(shop)
+    assert.deepEqual([units_count, gross_cents], [1, 1_000])
     await app.check()
   })
 })
