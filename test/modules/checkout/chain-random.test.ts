@@ -6,19 +6,24 @@ import { compareBooks, runWorker } from '../../harness/books.ts'
 import { until } from '../../harness/eventually.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { openWitness } from '../../harness/witness.ts'
+import { AFFILIATES } from '../affiliates/setup.ts'
 import { giveBalances, keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
 import { ok, receipt } from '../returns/setup.ts'
 import { type Exchanges, exchangesOf, settlement } from './exchange-setup.ts'
-import { ALL_OPTIONS } from './setup.ts'
+import { ALL_OPTIONS, enable } from './setup.ts'
 
 /**
- * Exchanges of exchanges, paid by cards, gift cards, store credit with a date and coupons, whose orders are disputed,
- * refunded, cancelled and received in any order, some of it at once. Whatever happens, the store gives no money twice.
+ * Exchanges of exchanges, paid by cards, gift cards, store credit with a date and coupons, and sent by affiliates.
+ * Their orders are disputed, refunded, recalled, cancelled and received in any order, some of it at once. Whatever
+ * happens, the store gives no money twice.
  */
 
 const shared = shareOrderStore()
 let store: OrderStore
 let exchanges: Exchanges
+
+/** A short run; `npm run torture` has the long one. */
+const RUNS = process.env.LONG === '1' ? 150 : 10
 
 /** Answers that a step may have: it was done, or refused for a reason of its own. */
 const EXPECTED = [200, 201, 400, 402, 409, 422]
@@ -80,6 +85,26 @@ const STEPS: Record<string, (scene: Scene) => Promise<Answer | null>> = {
     return store.shop.merchant.send('PATCH', `/v1/merchant/orders/${lateOf(scene)}`, body, keyed())
   },
   withdraw: (scene) => exchanges.withdraw(lateOf(scene)),
+  /** Takes a parcel back, so that its order can be cancelled. */
+  async recall(scene) {
+    const { fulfillments } = await store.read(pick(scene, scene.orders))
+    const shipped = fulfillments.find((each: { status: string }) => each.status === 'shipped')
+    if (shipped === undefined) return null
+    const path = `/v1/merchant/fulfillments/${shipped.id}/cancel`
+    return store.shop.merchant.post(path, { reason: 'returned_to_sender' })
+  },
+  async close(scene) {
+    return scene.returns.length === 0 ? null : exchanges.act(pick(scene, scene.returns).id, 'close')
+  },
+  /** Declines a commission of any order: it does not come back by an exchange. */
+  async decline(scene) {
+    const order_id = pick(scene, scene.orders)
+    const { merchant } = store.shop
+    const path = `${AFFILIATES}/commissions`
+    const { commissions } = ok(await merchant.get(`${path}?order_id=${order_id}`))
+    const [first] = commissions.filter((each: { type: string }) => each.type === 'sale')
+    return first === undefined ? null : merchant.post(`${path}/${first.id}/decline`, {})
+  },
   cancel: (scene) => store.merchant(lateOf(scene), 'cancel', { reason: 'customer' }),
   refund: (scene) =>
     store.merchant(pick(scene, scene.orders), 'refunds', {
@@ -120,6 +145,8 @@ const OFTEN = [
   'correct',
   'correct',
   'pay',
+  'refund',
+  'refund',
   'open',
   'end',
   'end',
@@ -134,6 +161,12 @@ async function take(scene: Scene, name = pick(scene, OFTEN)): Promise<void> {
 }
 
 const TENDERS = ['card', 'gift card', 'credit'] as const
+
+/** Affiliates by their codes. An order of an exchange earns by the terms of the first one. */
+const REFERRALS = {
+  FIXED: { commission_type: 'fixed', amount_cents: 333 },
+  PART: { commission_type: 'percent', rate_bps: 1_250 },
+}
 
 /** Prices of the store have the tax inside, or not. An order keeps what it was bought by, also behind an exchange. */
 async function setTaxInside(prices_include_tax: boolean): Promise<void> {
@@ -159,6 +192,11 @@ describe('exchange chains at random', () => {
     await openWitness(store.superuser)
     const terms = { code: 'CHAIN', type: 'percent', percent_bps: 1_111 }
     ok(await store.shop.merchant.post('/v1/merchant/marketing/coupons', terms), 201)
+    await enable(store.shop.merchant, 'affiliates')
+    for (const [code, paid] of Object.entries(REFERRALS)) {
+      const person = { name: 'Fay Friend', email: `${code}@affiliate.example`, code }
+      ok(await store.shop.merchant.post(AFFILIATES, { ...person, ...paid }), 201)
+    }
   })
 
   test('give no money twice, whichever order is disputed, and leave all books in agreement', async () => {
@@ -170,7 +208,9 @@ describe('exchange chains at random', () => {
         await setTaxInside(chance(fc.boolean))
         const tax = { tax: { provider: 'flat_rate', rate_bps: 777 } }
         const items = [{ variant_id: store.shop.variants[1_000], quantity: 3 }]
-        const { order } = await store.place({ items, ...tax, ...(await tendersOf(scene)) })
+        const referral_code = pick(scene, [undefined, ...Object.keys(REFERRALS)])
+        const sold = { items, ...tax, ...(await tendersOf(scene)), referral_code }
+        const { order } = await store.place(sold)
         scene.orders.push(order.id)
         for (const name of ['return', 'exchange']) await take(scene, name)
         await setTaxInside(chance(fc.boolean))
@@ -181,9 +221,9 @@ describe('exchange chains at random', () => {
         for (const id of scene.orders) await dispute(id, 'won')
         await store.check()
       }),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: RUNS, endOnFailure: true },
     )
-    for (const name of ['exchange', 'correct', 'receive', 'open', 'end', 'refund']) {
+    for (const name of ['exchange', 'correct', 'receive', 'open', 'end', 'refund', 'decline']) {
       assert.ok((done.get(name) ?? 0) > 0, `${name} was never done`)
     }
     await runWorker(store.app)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { APPROVED } from '../../modules/checkout/setup.ts'
 import { asStorefront, type KeyedCall } from './calls.ts'
 import { OPERATOR } from './installation.ts'
+import { changeOrder } from './order-changes.ts'
 import type { Random } from './random.ts'
 import type { Actor } from './shoppers.ts'
 import type { WalkStore } from './store.ts'
@@ -62,50 +63,75 @@ export async function moveGoods(
     store.orders.push(JSON.parse(received.text).order.id)
 }
 
+async function read({ calls }: Actor, store: WalkStore, id: string): Promise<ReadGoods | null> {
+  const path = `/v1/merchant/orders/${id}`
+  const answer = await calls.send({ method: 'GET', path, credential: store.merchant })
+  return answer?.status === 200 ? JSON.parse(answer.text) : null
+}
+
+/** Takes an order the whole way to an exchange, and then lets banks dispute both orders. */
+export async function exchangeOrder(actor: Actor, store: WalkStore, id: string): Promise<void> {
+  const { calls, random } = actor
+  const made = await exchangeUnit(actor, store, id)
+  if (made === null) return
+  for (const each of random.happens(50) ? [id, made] : [made, id]) {
+    const found = await read(actor, store, each)
+    if (found === null) continue
+    const { path, body } = dispute(found, random, store)
+    await calls.send({ method: 'POST', path, credential: OPERATOR, body })
+  }
+}
+
+/** Lets a bank dispute an order of an exchange chain. Meanwhile it is changed, and then the dispute ends. */
+export async function disputeOrder(actor: Actor, store: WalkStore, id: string): Promise<void> {
+  const { calls, random } = actor
+  const path = `/v1/stores/${store.tenant}/orders/${id}/dispute`
+  const tell = (outcome: string) =>
+    calls.send({ method: 'POST', path, credential: OPERATOR, body: { outcome } })
+  await tell('opened')
+  await changeOrder(actor, store, id)
+  await tell(random.pick(['won', 'lost', 'lost']))
+  await changeOrder(actor, store, id)
+}
+
 /**
  * Takes an order the whole way to an exchange, which random steps seldom reach: packs and ships it, returns a unit, and
- * exchanges it. The order of an exchange may be taken the same way, so that chains grow.
+ * exchanges it. Returns the order of the exchange, which may be taken the same way, so that chains grow.
  */
-export async function exchangeOrder(
-  { calls, random }: Actor,
+export async function exchangeUnit(
+  actor: Actor,
   store: WalkStore,
   id: string,
-): Promise<void> {
+): Promise<string | null> {
+  const { calls, random } = actor
   const path = `/v1/merchant/orders/${id}`
   const { merchant: credential } = store
-  const read = async (): Promise<ReadGoods | null> => {
-    const answer = await calls.send({ method: 'GET', path, credential })
-    return answer?.status === 200 ? JSON.parse(answer.text) : null
-  }
+  const readNow = () => read(actor, store, id)
   const post = (to: string, body: object) =>
     calls.send({ method: 'POST', path: to, credential, body })
   const settle = (found: ReadGoods, step: Step | null) =>
     step === null ? null : calls.settle(toCall(store, found, step as KeyedStep))
-  const before = await read()
-  if (before === null) return
+  const before = await readNow()
+  if (before === null) return null
+  await settle(before, payExchange(before))
   await post(`${path}/fulfillments`, {})
-  const packed = await read()
+  const packed = await readNow()
   if (packed !== null) await settle(packed, ship(packed, random))
-  const shipped = (await read()) ?? before
+  const shipped = (await readNow()) ?? before
   const item = pick(
     random,
     shipped.items.filter(({ shipped_quantity }) => shipped_quantity > 0),
   )
-  if (item === null) return
+  if (item === null) return null
   const lines = [{ order_item_id: item.id, quantity: 1 }]
   await post('/v1/merchant/returns', { order_id: id, lines })
-  const returned = await read()
+  const returned = await readNow()
   const received = returned && (await settle(returned, exchange(returned, random, store)))
-  if (received?.status !== 201) return
-  const made = JSON.parse(received.text).order.id
+  if (received?.status !== 201) return null
+  const made: string = JSON.parse(received.text).order.id
   store.orders.push(made)
-  const [first, last] = [
-    dispute(shipped, random, store),
-    dispute({ ...shipped, order: { ...shipped.order, id: made } }, random, store),
-  ]
-  for (const each of random.happens(50) ? [first, last] : [last, first]) {
-    await calls.send({ method: 'POST', path: each.path, credential: OPERATOR, body: each.body })
-  }
+  store.exchanged.push(id, made)
+  return made
 }
 
 const pick = <T>(random: Random, all: readonly T[]): T | null =>

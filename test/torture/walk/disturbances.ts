@@ -52,6 +52,7 @@ const DISTURBANCES = {
       await delay(what.random.int(0, 1_500))
       await database.mend()
     }),
+  'passing of days for credit': ({ installation, random }) => passDays(installation, random),
   'silence of the database': (what) =>
     ofServer(what, async ({ database }) => {
       database.silence()
@@ -70,6 +71,7 @@ const WEIGHTS: readonly (readonly [number, keyof typeof DISTURBANCES])[] = [
   [4, "cut of callers' connections"],
   [3, 'cut of database connections'],
   [2, 'silence of the database'],
+  [2, 'passing of days for credit'],
 ]
 
 /** Disturbs a server that no other disturbance works on, if there is one. */
@@ -122,6 +124,17 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
+}
+
+/** Brings the dates of credit nearer, so that some of it expires: free, held, spent or on its way back. */
+async function passDays({ superuser }: Installation, random: Random): Promise<void> {
+  const query = `
+    update store_credit_lots
+       set expires_at = expires_at - make_interval(days => $1),
+           due_at = due_at - make_interval(days => $1)
+     where expires_at is not null`
+  // Another disturbance may have ended the server.
+  await superuser.query(query, [random.int(1, 120)]).catch(() => null)
 }
 
 /** Kills one backend. PostgreSQL then ends all others as well, and recovers. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DAY_MS } from '../../../src/kernel/time.ts'
-import { exchangeOrder, moveGoods } from './after-sale.ts'
+import { disputeOrder, exchangeOrder, exchangeUnit, moveGoods } from './after-sale.ts'
 import type { KeyedCall, Received } from './calls.ts'
 import { correctOrder } from './corrections.ts'
 import { changeOrder } from './order-changes.ts'
-import type { Actor } from './shoppers.ts'
+import { type Actor, placeOrder } from './shoppers.ts'
 import type { WalkStore } from './store.ts'
 
 /** Manages the stores until the walk is over. */
@@ -78,6 +78,18 @@ const issueGiftCard: Act = async ({ calls, random }, store) => {
   if (received?.status === 201) store.giftCardCodes.push(JSON.parse(received.text).code)
 }
 
+/** Declines a commission that is pending, of an order that may have been exchanged or will be. */
+const declineCommission: Act = async ({ calls, random }, { merchant: credential }) => {
+  const path = '/v1/merchant/affiliates/commissions'
+  const query = `${path}?status=pending&limit=50`
+  const received = await calls.send({ method: 'GET', path: query, credential })
+  if (received?.status !== 200) return
+  const { commissions } = JSON.parse(received.text)
+  if (commissions.length === 0) return
+  const { id } = random.pick<{ id: string }>(commissions)
+  await calls.send({ method: 'POST', path: `${path}/${id}/decline`, credential, body: {} })
+}
+
 /** Erases a customer, who may well order again. */
 const erase: Act = async ({ calls, random }, store) => {
   const customer_ref = random.pick(store.customers)
@@ -106,8 +118,36 @@ const ACTS: readonly (readonly [number, Act])[] = [
   [1, listOrders],
   [4, giveCredit],
   [2, issueGiftCard],
+  [2, declineCommission],
   [4, erase],
 ]
+
+const CHAINS = 3
+/** Many orders are declined, or exchanged for what is dearer or sold out. */
+const TRIES = 40
+
+/**
+ * Exchanges some orders, and what they were exchanged for, before anything is disturbed: on a busy machine the walk
+ * itself seldom comes so far. What happens to these chains is left to the walk.
+ */
+export async function openChains(actor: Actor, store: WalkStore): Promise<void> {
+  for (let credit = 0; credit < store.customers.length; credit++) await giveCredit(actor, store)
+  for (let card = 0; card < CHAINS; card++) await issueGiftCard(actor, store)
+  for (let made = 0, tries = 0; made < CHAINS && tries < TRIES; tries++) {
+    const order = await placeOrder(actor, store)
+    const first = order && (await exchangeUnit(actor, store, order))
+    const second = first && (await exchangeUnit(actor, store, first))
+    if (second !== null) made += 1
+  }
+}
+
+const DISPUTES = 12
+
+/** Lets banks dispute any orders of chains, once nothing is disturbed any more. */
+export async function disputeChains(actor: Actor, store: WalkStore): Promise<void> {
+  for (let n = 0; n < DISPUTES && store.exchanged.length > 0; n++)
+    await disputeOrder(actor, store, actor.random.pick(store.exchanged))
+}
 
 const callOf = (
   { tenant, merchant }: WalkStore,

@@ -14,16 +14,24 @@ export interface Actor {
 
 /** Places orders until the walk is over, and sometimes changes one of them. */
 export async function shop(actor: Actor): Promise<void> {
-  const { calls, stores, random, isOver } = actor
+  const { stores, random, isOver } = actor
   while (!isOver()) {
     const store = random.pick(stores)
-    const received = await calls.settle(checkoutOf(store, random), random.int(1, 4))
-    const id =
-      received !== null && received.status < 300 ? JSON.parse(received.text).order.id : null
-    if (id === null) continue
-    store.orders.push(id)
-    if (random.happens(15)) await changeOrder(actor, store, id)
+    const id = await placeOrder(actor, store)
+    if (id !== null && random.happens(15)) await changeOrder(actor, store, id)
   }
+}
+
+/** Places an order. Returns null where that was refused or not answered. */
+export async function placeOrder(
+  { calls, random }: Actor,
+  store: WalkStore,
+): Promise<string | null> {
+  const received = await calls.settle(checkoutOf(store, random), random.int(1, 4))
+  if (received === null || received.status >= 300) return null
+  const id: string = JSON.parse(received.text).order.id
+  store.orders.push(id)
+  return id
 }
 
 export const SHIPPING = {
@@ -58,6 +66,7 @@ function checkoutOf(store: WalkStore, random: Random): KeyedCall {
       random.happens(25) && { gift_card_code: random.pick(giftCardCodes) }),
     ...(random.happens(20) && { coupon_code: random.pick(store.coupons) }),
     ...(random.happens(40) && { shipping: SHIPPING }),
+    ...(random.happens(30) && { referral_code: random.pick(store.referralCodes) }),
     ...(random.happens(40) && { tax: { provider: 'flat_rate', rate_bps: 777 } }),
   }
   return {

@@ -25,10 +25,14 @@ export interface WalkStore {
   /** The one variant that is a gift card. */
   giftCard: string
   coupons: readonly string[]
+  /** Codes of affiliates: one gets a part of each sale, the other a fixed amount. */
+  referralCodes: readonly string[]
   customers: readonly string[]
   giftCardCodes: string[]
   /** The ids of orders that can be changed. */
   orders: string[]
+  /** The ids of those that were exchanged, and of what they were exchanged for. */
+  exchanged: string[]
   /** What a reader of the feed has seen: the id of each event by its number. */
   feed: Map<number, string>
 }
@@ -59,7 +63,7 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
   })
   const credential = await newKey()
   const merchant = patient(callerOf(url, credential))
-  await enable(merchant, 'gift_cards', 'store_credit', 'subscriptions')
+  await enable(merchant, 'gift_cards', 'store_credit', 'subscriptions', 'affiliates')
   const [plain, counted, scarce] = [
     await addVariant(merchant, 1_999),
     await addVariant(merchant, 731),
@@ -73,6 +77,9 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
   const coupons = ['TENTH', 'FEW']
   await addCoupon(merchant, { code: 'TENTH', type: 'percent', percent_bps: 1_000 })
   await addCoupon(merchant, { code: 'FEW', type: 'fixed', amount_cents: 500, usage_limit: 25 })
+  const referralCodes = ['PART', 'FIXED']
+  await addAffiliate(merchant, { code: 'PART', commission_type: 'percent', rate_bps: 1_250 })
+  await addAffiliate(merchant, { code: 'FIXED', commission_type: 'fixed', amount_cents: 300 })
   const ban = { kind: 'ip', value: REVIEWED_IP, action: 'review' }
   const banned = await merchant.post('/v1/merchant/fraud/bans', ban)
   assert.equal(banned.status, 201, banned.text)
@@ -83,14 +90,25 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
     subscribed,
     giftCard,
     coupons,
+    referralCodes,
     customers: Array.from({ length: CUSTOMERS }, (_, n) => `${tenant}-customer-${n}-end`),
     giftCardCodes: [],
     orders: [],
+    exchanged: [],
     feed: new Map(),
   }
 }
 
 async function addCoupon(merchant: ReturnType<typeof callerOf>, coupon: object): Promise<void> {
   const answer = await merchant.post('/v1/merchant/marketing/coupons', coupon)
+  assert.equal(answer.status, 201, answer.text)
+}
+
+async function addAffiliate(
+  merchant: ReturnType<typeof callerOf>,
+  terms: { code: string; commission_type: string; rate_bps?: number; amount_cents?: number },
+): Promise<void> {
+  const person = { name: 'Fay Friend', email: `${terms.code.toLowerCase()}@affiliate.example` }
+  const answer = await merchant.post('/v1/merchant/affiliates', { ...person, ...terms })
   assert.equal(answer.status, 201, answer.text)
 }
