@@ -6,6 +6,7 @@ import { before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { MAIL_KINDS } from '../../src/modules/shopper-mail/schema.ts'
 import { openBrowser } from '../harness/browser.ts'
+import { addSample } from '../harness/sample-products.ts'
 import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { cart, checkout } from '../modules/checkout/setup.ts'
@@ -34,6 +35,21 @@ const colourAt = (page: Page, selector: string) =>
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RUN_AXE = `axe.run({ runOnly: ['wcag2a', 'wcag2aa'], resultTypes: ['violations'] }).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + failureSummary).join()))`
+
+/** The words of up to 16 letters, and the amounts, that stand on two lines. A space that must not break is a part. */
+const LIST_BROKEN_WORDS = `(() => {
+  const broken = []
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    for (const { 0: word, index } of text.data.matchAll(/(?<![^ \\n])[^ \\n-]{2,16}(?![^ \\n])/g)) {
+      const range = document.createRange()
+      range.setStart(text, index)
+      range.setEnd(text, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word)
+    }
+  }
+  return broken
+})()`
 
 /** Shows a mail on a small phone, light and dark: it fits, can be read, and shows its store. */
 async function checkMail(page: Page, name: string, html: string) {
@@ -150,6 +166,25 @@ describe('mails to shoppers in a browser', () => {
     const widths = await page.evaluate('[...document.images].map((image) => image.naturalWidth)')
     assert.deepEqual(widths, [320, 320, 320])
     await keep('order_placed-pictures', await page.screenshot({ fullPage: true }))
+    await page.close()
+  })
+
+  test('break no amount and no word of usual length on the smallest phone', async () => {
+    const merchant = await shop.merchant('demo')
+    const { ids } = await addSample(merchant, {
+      slug: 'sauerteig',
+      name: 'Roggenröstung, Sauerteigstarter',
+      variants: [{ sku: 'SAUERTEIG', price_cents: 123_450 }],
+    })
+    const bought = await checkout(shop, { tenant: 'demo' }, cart(ids.SAUERTEIG))
+    assert.equal(bought.status, 201, bought.text)
+    const page = await browser.newPage({ viewport: { width: 320, height: 900 } })
+    for (const kind of MAIL_KINDS) {
+      const url = `/v1/merchant/mails/preview?kind=${kind}&language=de&order_id=${bought.body.order.id}`
+      await page.setContent((await merchant.get(url)).body.html)
+      assert.deepEqual(await page.evaluate(LIST_BROKEN_WORDS), [], kind)
+      await keep(`${kind}-words`, await page.screenshot({ fullPage: true }))
+    }
     await page.close()
   })
 })

@@ -162,6 +162,7 @@ export async function loadOrder(
       quantity: item.quantity,
       total_cents: item.line_total_cents,
       imageUrl: imageOf(item),
+      gift_card: item.gift_card,
     })),
     paid_with: charges
       .filter(({ status }) => status === 'captured' || status === 'authorized')

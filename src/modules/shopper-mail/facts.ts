@@ -55,6 +55,8 @@ export interface ItemFacts {
   quantity: number
   total_cents: number
   imageUrl: string | null
+  /** Gift cards come in mails of their own, and nothing of them ships. */
+  gift_card: boolean
 }
 
 export interface AddressFacts {

@@ -157,4 +157,4 @@ const sampleOrder = ({ store }: MailFacts, currency: string): OrderFacts => ({
 const sampleItem = (
   order_item_id: string,
   item: { name: string; label: string | null; quantity: number; total_cents: number },
-) => ({ order_item_id, imageUrl: null, ...item })
+) => ({ order_item_id, imageUrl: null, gift_card: false, ...item })

@@ -2,7 +2,7 @@ import { addressLines } from '../../../manifest/address-lines.ts'
 import type { Block, Content, ContentLine, ContentRow } from '../sites/mail-content.ts'
 import type { GiftCardFacts, ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
 import { isAboutSubscription, type MailKind } from './schema.ts'
-import type { Words } from './words-schema.ts'
+import type { Names, Words } from './words-schema.ts'
 
 /** The contents of each kind of mail. */
 
@@ -84,10 +84,8 @@ export function contentOf(facts: MailFacts): Content {
     item: facts.subscription?.item ?? '',
     date: facts.subscription?.at ? facts.formats.date(facts.subscription.at) : '',
   }
-  const { subject, heading, intro } = words.kinds[kind]
-  const isCorrection = facts.request !== null && facts.request.correction !== null
-  const begin = isCorrection ? words.correctionIntro : intro
-  const blocks = [{ type: 'text' as const, text: begin(names) }, ...TEMPLATES[kind](facts)]
+  const { subject, heading } = words.kinds[kind]
+  const blocks = [{ type: 'text' as const, text: introOf(facts, names) }, ...TEMPLATES[kind](facts)]
   return {
     subject: oneLine(subject(names)),
     reference: order === null ? null : words.orderNumber(names.order),
@@ -100,6 +98,19 @@ export function contentOf(facts: MailFacts): Content {
       whyOf(facts),
     ],
   }
+}
+
+/** The first sentences. Of gift cards they say nothing of parcels, and of a correction nothing of an exchange. */
+function introOf({ kind, words, order, request }: MailFacts, names: Names): string {
+  if (request !== null && request.correction !== null) return words.correctionIntro(names)
+  if (kind === 'order_placed' && hasOnlyGiftCards(order)) return words.giftCardsIntro
+  return words.kinds[kind].intro(names)
+}
+
+/** Whether the order buys gift cards alone: nothing of it ships. */
+function hasOnlyGiftCards(order: OrderFacts | null): boolean {
+  const kept = (order?.items ?? []).filter(({ quantity }) => quantity > 0)
+  return kept.length > 0 && kept.every(({ gift_card }) => gift_card)
 }
 
 function whyOf({ kind, words, store: { name } }: MailFacts): string {
@@ -203,7 +214,10 @@ function totalRows({ words, formats }: MailFacts, order: OrderFacts): ContentRow
   const rows: (ContentRow | false)[] = [
     { label: words.subtotal, value: money(order.subtotal_cents) },
     discount_cents > 0 && { label: discount, value: `−${money(discount_cents)}` },
-    { label: words.shipping, value: shipping_cents === 0 ? words.free : money(shipping_cents) },
+    !hasOnlyGiftCards(order) && {
+      label: words.shipping,
+      value: shipping_cents === 0 ? words.free : money(shipping_cents),
+    },
     tax_cents > 0 && !prices_include_tax && { label: words.tax, value: money(tax_cents) },
     { label: words.total, value: money(order.total_cents), isTotal: true },
     tax_cents > 0 &&
@@ -217,7 +231,7 @@ function totalRows({ words, formats }: MailFacts, order: OrderFacts): ContentRow
 }
 
 function addressBlock({ order, words, formats }: MailFacts): Block | null {
-  if (!order?.ship_to) return null
+  if (!order?.ship_to || hasOnlyGiftCards(order)) return null
   const lines = addressLines(order.ship_to, formats.country)
   return { type: 'address', title: words.shipsTo, lines }
 }

@@ -121,6 +121,8 @@ export const de: Words = {
         `Ihre neuen Artikel der Bestellung ${order} sind reserviert. Ihre Rücksendung deckt sie nicht ganz: Bitte zahlen Sie den Rest von ${amount}. Bis dahin wird nichts abgebucht.`,
     },
   },
+  giftCardsIntro:
+    'Ihre Bestellung und Ihre Zahlung sind bei uns eingegangen. Ihr Gutschein kommt per E-Mail: sofort, oder an dem Tag, den Sie dafür gewählt haben.',
   correctionIntro: ({ order, amount }) =>
     `Ihre Bestellung ${order} geht jetzt an eine andere Adresse und kostet dort ${amount} mehr. Bitte zahlen Sie den Betrag: Danach geht die Bestellung auf den Weg. Bis dahin wird nichts abgebucht.`,
   alreadyPaid: 'Bereits bezahlt',

@@ -118,6 +118,8 @@ export const en: Words = {
         `Your new items of order ${order} are reserved. What you sent back does not cover them: please pay the remaining ${amount}. Nothing is charged until you do.`,
     },
   },
+  giftCardsIntro:
+    'We have your order and your payment. Your gift card comes by e-mail: right away, or on the day that you chose for it.',
   correctionIntro: ({ order, amount }) =>
     `Order ${order} goes to another address now, and costs ${amount} more there. Please pay that: the order leaves once you have. Nothing is charged until you do.`,
   alreadyPaid: 'Already paid',

@@ -118,6 +118,8 @@ export const es: Words = {
         `Sus nuevos artículos del pedido ${order} están reservados. Su devolución no los cubre del todo: pague los ${amount} restantes. Hasta entonces no se le cobrará nada.`,
     },
   },
+  giftCardsIntro:
+    'Hemos recibido su pedido y su pago. La tarjeta regalo llega por correo electrónico: enseguida, o el día que usted haya elegido.',
   correctionIntro: ({ order, amount }) =>
     `Su pedido ${order} va ahora a otra dirección, donde cuesta ${amount} más. Pague ese importe y el pedido saldrá. Hasta entonces no se le cobrará nada.`,
   alreadyPaid: 'Ya pagado',

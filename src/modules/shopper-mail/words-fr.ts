@@ -118,6 +118,8 @@ export const fr: Words = {
         `Vos nouveaux articles de la commande ${order} sont réservés. Votre retour ne les couvre pas entièrement : merci de payer les ${amount} restants. Rien n’est débité avant cela.`,
     },
   },
+  giftCardsIntro:
+    'Nous avons bien reçu votre commande et votre paiement. La carte cadeau arrive par e-mail : tout de suite, ou le jour que vous avez choisi.',
   correctionIntro: ({ order, amount }) =>
     `Votre commande ${order} part maintenant à une autre adresse, où elle coûte ${amount} de plus. Merci de payer ce montant : la commande partira ensuite. Rien n’est débité avant cela.`,
   alreadyPaid: 'Déjà payé',

@@ -23,6 +23,8 @@ interface KindWords {
 /** The texts of all mails in one language. */
 export interface Words {
   kinds: Record<MailKind, KindWords>
+  /** The first sentences of the confirmation of an order of gift cards alone. */
+  giftCardsIntro: string
   /** The first sentences of a payment request for the correction of an order. */
   correctionIntro(names: Names): string
   alreadyPaid: string

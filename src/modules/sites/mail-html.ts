@@ -43,7 +43,7 @@ ${content.blocks.map((block) => writeBlock(look, block))}
 }
 
 const NARROW =
-  '@media (max-width:480px){.outer{padding:0!important}.card{padding-left:20px!important;padding-right:20px!important}.btn{width:100%!important}.btn a{display:block!important}.code{font-size:19px!important;letter-spacing:0!important}}'
+  '@media (max-width:480px){.outer{padding:0!important}.card{padding-left:20px!important;padding-right:20px!important}.btn{width:100%!important}.btn a{display:block!important}.code{font-size:19px!important;letter-spacing:0!important}}@media (max-width:374px){.nm,.am{display:block!important;text-align:start!important}.am{padding:0 12px 8px!important}}'
 
 /** The colours of the elements, by their class, for mail programs that ask a dark screen's reader. */
 const darkRules = (dark: Brand['colours']): string =>
@@ -125,7 +125,7 @@ const lineTable = (look: Look, block: { title: string; lines: readonly ContentLi
 
 function lineRow(look: Look, line: ContentLine): Html {
   const { name, label, quantity, amount } = line
-  return html`<tr><td width="60" valign="middle" style="padding:8px 0;width:60px">${picture(look, line)}</td><td class="tx" valign="middle" style="padding:8px 12px;${look.body}"><span style="font-weight:600">${name}</span> <span class="mu" style="white-space:nowrap;color:${look.muted}">× ${quantity}</span>${label !== null && html`<br><span class="mu" style="${look.small}color:${look.muted}">${label}</span>`}</td><td class="tx" align="right" valign="middle" style="padding:8px 0;white-space:nowrap;${look.body}overflow-wrap:normal;font-weight:600">${amount}</td></tr>`
+  return html`<tr><td width="60" valign="middle" style="padding:8px 0;width:60px">${picture(look, line)}</td><td class="tx nm" valign="middle" style="padding:8px 12px;${look.body}"><span style="font-weight:600">${name}</span> <span class="mu" style="white-space:nowrap;color:${look.muted}">× ${quantity}</span>${label !== null && html`<br><span class="mu" style="${look.small}color:${look.muted}">${label}</span>`}</td><td class="tx am" align="right" valign="middle" style="padding:8px 0;white-space:nowrap;${look.body}overflow-wrap:normal;font-weight:600">${amount}</td></tr>`
 }
 
 /** The picture of a line. Without one, the first letter of its name is shown, as in the shop. */
@@ -145,8 +145,11 @@ function totalRow(look: Look, { label, value, isTotal, isQuiet }: ContentRow): H
   const size = isTotal ? 'font-size:19px;font-weight:700;' : isQuiet ? look.small : ''
   const style = `padding:5px 0;${look.body}${size}`
   const [front, back] = isTotal ? [look.text, look.text] : [look.muted, look.text]
-  return html`<tr><td class="${isTotal ? 'tx' : 'mu'}" valign="top" style="${style}padding-right:16px;color:${front}">${label}</td><td class="${isQuiet ? 'mu' : 'tx'}" valign="top" align="right" style="${style}color:${isQuiet ? look.muted : back}">${value}</td></tr>`
+  return html`<tr><td class="${isTotal ? 'tx' : 'mu'}" valign="top" style="${style}${wrapping(label)}padding-right:16px;color:${front}">${label}</td><td class="${isQuiet ? 'mu' : 'tx'}" valign="top" align="right" style="${style}overflow-wrap:normal;color:${isQuiet ? look.muted : back}">${value}</td></tr>`
 }
+
+/** Breaks a word only where it is longer than any of ours, such as the code of a coupon. */
+const wrapping = (label: string): string => (/\S{17}/.test(label) ? '' : 'overflow-wrap:normal;')
 
 /** A fact with its label above the value: the number of a parcel may be as wide as the screen of a phone. */
 function fact(look: Look, { label, value, url }: ContentRow): Html {

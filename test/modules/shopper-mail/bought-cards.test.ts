@@ -59,6 +59,18 @@ describe('the mail of a bought gift card', () => {
     assert.notEqual((await cardOf(shop, id)).sent_at, null)
   })
 
+  test('is announced by a confirmation that tells of no parcel and no shipping', async () => {
+    const shop = await newShop(app)
+    await buyCard(shop, { recipient_email: ROBIN })
+    const confirmation = (await app.sendAll()).find(({ to }) => to[0] !== ROBIN)
+    assert.match(confirmation?.text ?? '', /Your gift card comes by e-mail: right away/)
+    assert.doesNotMatch(confirmation?.text ?? '', /on its way|Shipping/)
+    await buy(app, shop)
+    const [other] = await app.sendAll()
+    assert.match(other?.text ?? '', /You will hear from us when it is on its way/)
+    assert.match(other?.text ?? '', /Shipping: Free/)
+  })
+
   test('waits for its day, with its code encrypted and in no other row', async () => {
     const shop = await newShop(app)
     const send_on = dayIn(40)

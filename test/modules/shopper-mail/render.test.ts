@@ -45,7 +45,15 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
       number: 7,
       currency: 'EUR',
       items: [
-        { ...unit, name: text, label: text, quantity: 2, total_cents: 2_380, imageUrl: null },
+        {
+          ...unit,
+          name: text,
+          label: text,
+          quantity: 2,
+          total_cents: 2_380,
+          imageUrl: null,
+          gift_card: false,
+        },
         {
           order_item_id: 'gone',
           name: 'Gone',
@@ -53,6 +61,7 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
           quantity: 0,
           total_cents: 0,
           imageUrl: null,
+          gift_card: false,
         },
       ],
       subtotal_cents: 2_380,
