@@ -30,7 +30,7 @@ button { margin-top: 1.25rem; padding: .7rem 1.2rem; font: inherit; font-weight:
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1.25rem; padding: 0; list-style: none; }
 .cards a { display: block; height: 100%; color: inherit; text-decoration: none; border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
 .cards a:hover { border-color: var(--accent); }
-.cards img { display: block; width: 100%; aspect-ratio: 3 / 2; object-fit: contain; background: var(--wash); }
+.cards img { display: block; width: 100%; aspect-ratio: 3 / 2; object-fit: cover; background: var(--wash); }
 .cards div { padding: .8rem 1rem 1rem; }
 .cards strong { display: block; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; margin: .5rem 0; }

@@ -93,7 +93,7 @@ const productCard = (context: PageContext, product: Product, columns: number): H
       const { slug, name, image_asset_ref: ref } = product
       const sizes = SIZES[columns] ?? SIZES[4] ?? ''
       const shown = image(context, { ref, alt: imageAlt(product), sizes, name })
-      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${leastPriceBefore(product, context)}${priceOf(product, context)}${taxWord(product, context)}</span>${leastMeasurePrice(product, context)}${cardLowestPrice(product, context)}</span></a></li>`
+      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${leastPriceBefore(product, context)}<span class="card-now">${priceOf(product, context)}</span>${taxWord(product, context)}</span>${leastMeasurePrice(product, context)}${cardLowestPrice(product, context)}</span></a></li>`
     },
     context.site.hash,
   )

@@ -197,11 +197,12 @@ const canRepeat = (site: Site, { product, variant }: CartLine): boolean =>
 const repeatedLines = (site: Site, { lines, details }: Pick<CheckoutView, 'lines' | 'details'>) =>
   lines.filter((line) => line.isRepeated || (details.subscribe && canRepeat(site, line)))
 
-/** The names of lines with how often they are sent, each once: "House Coffee every month". */
+/** The names of lines with how often they are sent, each once: "House Coffee (every month)". */
 const namesOf = (site: Site, lines: readonly CartLine[]): string => {
-  const names = lines.map(({ product, variant }) =>
-    `${product.name} ${rhythmOf(site, product, variant) ?? ''}`.trim(),
-  )
+  const names = lines.map(({ product, variant }) => {
+    const rhythm = rhythmOf(site, product, variant)
+    return rhythm === null ? product.name : `${product.name} (${rhythm})`
+  })
   return site.locale.formatList([...new Set(names)])
 }
 

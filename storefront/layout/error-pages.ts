@@ -70,5 +70,10 @@ const sendAgainForm = ({ tryAgain }: Texts, { action, fields }: UnsentForm): Htm
   )}<button class="button">${tryAgain}</button></form>`
 
 /** The main part for an address within a store that has no page. */
-export const notFoundMain = (texts: Texts, text: string): Html =>
-  html`<div class="wrap narrow center"><h1>${texts.notFound}</h1><div class="empty"><p>${text}</p><p><a class="button" href="/products">${texts.seeAllProducts}</a></p></div></div>`
+/** Says that there is nothing here, and leads to where the reader may find it: to the products, else to the orders. */
+export const notFoundMain = (texts: Texts, text: string, isOrder: boolean): Html =>
+  html`<div class="wrap narrow center"><h1>${isOrder ? texts.yourOrder : texts.notFound}</h1><div class="empty"><p>${text}</p><p>${
+    isOrder
+      ? html`<a class="button" href="/orders">${texts.findOrder}</a>`
+      : html`<a class="button" href="/products">${texts.seeAllProducts}</a>`
+  }</p></div></div>`

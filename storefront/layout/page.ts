@@ -26,11 +26,12 @@ export const pageTitle = ({ site }: PageContext, title: string): string =>
 export function notFoundPage(
   context: PageContext,
   text = context.site.locale.texts.noPage,
+  isOrder = false,
 ): Promise<HttpResponse> {
   const { texts } = context.site.locale
   return renderPage(context, {
-    title: pageTitle(context, texts.notFound),
-    main: notFoundMain(texts, text),
+    title: pageTitle(context, isOrder ? texts.yourOrder : texts.notFound),
+    main: notFoundMain(texts, text, isOrder),
     status: 404,
   })
 }

@@ -36,6 +36,6 @@ function started({ locale }: Site, subscription: Subscription): Html {
   const { texts, formatDay } = locale
   const { id, product_name, interval, interval_count, next_charges } = subscription
   const [next] = next_charges
-  const what = `${product_name ?? ''} ${texts.every(interval_count, interval)}`.trim()
+  const what = `${product_name ?? ''} (${texts.every(interval_count, interval)})`.trimStart()
   return html`<p data-subscribed><strong>${texts.buying.subscribedTo(what)}</strong>${next !== undefined && html` ${texts.buying.nextDelivery(formatDay(next.at))}`} <a href="/subscriptions/${id}">${texts.buying.manage}</a></p>`
 }

@@ -89,4 +89,4 @@ export async function findOwnOrder(
 }
 
 export const orderNotHere = (context: RequestContext): Promise<HttpResponse> =>
-  notFoundPage(context, context.site.locale.texts.orderNotHere)
+  notFoundPage(context, context.site.locale.texts.orderNotHere, true)

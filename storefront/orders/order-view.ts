@@ -93,7 +93,10 @@ function actions(context: PageContext, view: OrderView): Html | null {
   const allowed = allowedActions(view.detail)
   const forms = [
     allowed.edit && editForm(context, view),
-    allowed.cancel && cancelForm(texts, view.detail.order.id, view.actionKey),
+    // Of a refunded order a cancellation would give nothing back.
+    allowed.cancel &&
+      view.detail.order.status !== 'refunded' &&
+      cancelForm(texts, view.detail.order.id, view.actionKey),
     returnForm(context, view),
     refundForm(context, view),
   ].filter((form) => form !== false && form !== null)

@@ -176,7 +176,7 @@ describe('buying again and again', () => {
     await page.locator('.line-plan').waitFor()
     await page.goto('/checkout')
     await page
-      .locator('#agreed', { hasText: 'You subscribe to House Coffee every month.' })
+      .locator('#agreed', { hasText: 'You subscribe to House Coffee (every month).' })
       .waitFor()
     await checkAccessibility()
     const fields = {
@@ -196,7 +196,7 @@ describe('buying again and again', () => {
     await page.locator('[data-pay]').click()
     await page.waitForURL(/\/orders\//)
     await page.getByText('Mails about this order go to ada@example.com.').waitFor()
-    await page.getByText('You have subscribed to House Coffee every month.').waitFor()
+    await page.getByText('You have subscribed to House Coffee (every month).').waitFor()
     await checkAccessibility()
   })
 })

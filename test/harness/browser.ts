@@ -96,7 +96,7 @@ export async function listCutImages(page: Page): Promise<string[]> {
 const LIST_CUT_IMAGES = `(async () => {
   const cut = []
   for (const each of document.images) {
-    if (each.closest('.hero-image, .card-image, .tile-image, .line-image, .thumbs') !== null || each.getClientRects().length === 0) continue
+    if (each.closest('.hero-image, .card-image, .tile-image, .line-image, .suggestion-image, .thumbs') !== null || each.getClientRects().length === 0) continue
     each.loading = 'eager'
     await each.decode()
     const { width, height } = each.getBoundingClientRect()

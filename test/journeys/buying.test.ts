@@ -105,6 +105,8 @@ describe('choosing a colour', () => {
     await page.goto('/products/harbour-mug')
     assert.equal(await outlineOf('.variant-choice[aria-current]'), 'solid')
     assert.equal(await outlineOf('.variant-choice:not([aria-current])'), 'none')
+    assert.equal(await outlineOf('.thumbs [aria-current]'), 'solid')
+    assert.equal(await outlineOf('.thumbs a:not([aria-current])'), 'none')
     await page.goto('/products/house-coffee')
     assert.equal(await outlineOf('.choice input:checked + .choice-box'), 'solid')
     assert.equal(await outlineOf('.choice input:not(:checked) + .choice-box'), 'none')
@@ -120,6 +122,26 @@ describe('the pictures of a list', () => {
     )
     assert.deepEqual(fits, ['cover'])
   })
+
+  test('fill their frames in the suggestions, too, where a store has tall ones', async (t) => {
+    const { page } = await open(t, DESKTOP, 'ember')
+    await page.goto('/')
+    await page.locator('.find input').pressSequentially('scho')
+    await page.locator('.suggestion-image img').first().waitFor()
+    const fit = await page.evaluate(
+      `getComputedStyle(document.querySelector('.suggestion-image img')).objectFit`,
+    )
+    assert.equal(fit, 'cover')
+  })
+})
+
+test('a message is typed in the letters of the store, as all other fields are', async (t) => {
+  const { page } = await open(t, DESKTOP)
+  await page.goto('/products/gift-card')
+  const fonts = await page.evaluate(
+    `['textarea', 'input'].map((each) => getComputedStyle(document.querySelector('.gift-grid ' + each)).font)`,
+  )
+  assert.equal(new Set(fonts as string[]).size, 1, String(fonts))
 })
 
 describe('a field with a fault', () => {

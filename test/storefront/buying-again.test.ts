@@ -89,7 +89,7 @@ describe('the choice between once and again and again', () => {
     assert.match(lines[1] ?? '', /\$14\.00 each/)
     assert.match(lines[2] ?? '', /\$12\.50 each/)
     const { text } = await shopper.get('/checkout')
-    assert.match(text, /You subscribe to House Coffee every month\. Your card is charged again/)
+    assert.match(text, /You subscribe to House Coffee \(every month\)\. Your card is charged again/)
     assert.match(text, /The payment provider stores the card/)
     const { repeated, subtotal } = await activeOf(await pay(shopper))
     assert.deepEqual(repeated, [[coffee, 1]])
@@ -115,7 +115,7 @@ describe('the choice between once and again and again', () => {
     const shopper = newShopper()
     const path = `/checkout/now?variant=${coffee}&quantity=1&plan=subscribe`
     const page = await shopper.get(path)
-    assert.match(page.text, /You subscribe to House Coffee every month/)
+    assert.match(page.text, /You subscribe to House Coffee \(every month\)/)
     const form = { ...DETAILS, ...GOOD_CARD, variant: coffee, quantity: '1', ...AGAIN }
     const sent = { ...form, key: page.field('key') }
     const first = await shopper.post('/checkout/now', sent)
@@ -152,7 +152,7 @@ describe('the confirmation of an order', () => {
     const { text } = await shopper.get(path)
     const said = part(text, /<div class="panel confirmation"/, /<\/div>/)
     assert.match(said, /Mails about this order go to ada\+mugs@example\.com\./)
-    assert.match(said, /You have subscribed to House Coffee every month\./)
+    assert.match(said, /You have subscribed to House Coffee \(every month\)\./)
     const { subscriptions } = (await merchant.get('/v1/merchant/subscriptions?limit=1')).body
     const [{ id, next_charge_at }] = subscriptions
     const day = getLocale('en-US', 'America/New_York').formatDay(next_charge_at)

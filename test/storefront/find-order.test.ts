@@ -37,7 +37,9 @@ const linkIn = (body: string) =>
 describe('an order is found again', () => {
   test('an order is found again by its number and e-mail address, with a mailed link that any browser can open', async () => {
     const browser = openBrowser()
-    assert.equal((await browser.get(path)).status, 404)
+    const unknown = await browser.get(path)
+    assert.equal(unknown.status, 404)
+    assert.match(unknown.text, /<a class="button" href="\/orders">Find an order</)
     const asked = await find(browser, number, 'ADA@example.com')
     assert.match(asked.text, /If there is such an order, the link is on its way/)
     const [mail] = await mails()
