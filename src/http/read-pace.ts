@@ -135,7 +135,7 @@ export class ReadPace {
   readonly guard: Guard = async (request) => {
     const { method, url, routeOptions } = request
     if (method !== 'GET' && method !== 'HEAD') return
-    const named = storeOf(url)
+    const named = storeOf(url) ?? storeOfAsset(url)
     const store = named !== null && this.#isKnown(named) ? named : null
     // A request without a store is paced by its route: a caller can write an address in any number of ways.
     const bucket = this.#bucketOf(store ?? routeOptions.url ?? '')
@@ -326,11 +326,14 @@ function leaveAfterHandler(route: RouteOptions, served: ServedStores): void {
   }
 }
 
-const TENANT_PATH = '/v1/tenants/'
-
 /** The store that an address names, if any. */
-export function storeOf(url: string): string | null {
-  if (!url.startsWith(TENANT_PATH)) return null
-  const end = url.indexOf('/', TENANT_PATH.length)
-  return end === -1 ? null : url.slice(TENANT_PATH.length, end)
+export const storeOf = (url: string): string | null => partAfter('/v1/tenants/', url)
+
+/** The store whose asset an address names, if any. */
+const storeOfAsset = (url: string): string | null => partAfter('/stores/', url)
+
+function partAfter(start: string, url: string): string | null {
+  if (!url.startsWith(start)) return null
+  const end = url.indexOf('/', start.length)
+  return end === -1 ? null : url.slice(start.length, end)
 }

@@ -224,6 +224,21 @@ describe('answers from memory', () => {
     }
   })
 
+  test('pictures of one store take no turn from those of another', async () => {
+    const { pace } = openPace(false)
+    const picture = (store: string) => readBy(pace, 'ann', `/stores/${store}/assets/x.png`)
+    const flood = Array.from({ length: 10 }, () => picture('acme'))
+    const other = picture('globex')
+    await Promise.all([other, ...flood.slice(0, 6)].map(({ done }) => done))
+    assert.equal(other.state, 'runs')
+    assert.equal(flood.filter(({ state }) => state === 'runs').length, 6)
+    for (const read of [other, ...flood]) {
+      read.end()
+      await read.done
+      read.end()
+    }
+  })
+
   test('from a route that wait too long are refused, while those that run go on', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, pass } = openPace(false)
