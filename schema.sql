@@ -2166,7 +2166,7 @@ create table gateway_accounts (
   constraint gateway_accounts_check CHECK (((removed_at IS NULL) = (signing_key IS NOT NULL))),
   constraint gateway_accounts_pkey PRIMARY KEY (tenant_ref, provider, account_ref),
   constraint gateway_accounts_provider_check CHECK ((provider ~ '^[a-z0-9][a-z0-9_-]{0,39}$'::text)),
-  constraint gateway_accounts_scheme_check CHECK ((scheme = ANY (ARRAY['nmi'::text, 'stripe'::text, 'standard'::text]))),
+  constraint gateway_accounts_scheme_check CHECK ((scheme ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
   constraint gateway_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table gateway_accounts owner to fd_owner;
@@ -3561,7 +3561,7 @@ create table payment_accounts (
   credentials_at timestamp with time zone,
   tokenization_key text,
   constraint payment_accounts_check CHECK (((hint IS NULL) OR (credentials IS NOT NULL))),
-  constraint payment_accounts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_accounts_gateway_check CHECK ((gateway ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
   constraint payment_accounts_hint_check CHECK ((length(hint) = 4)),
   constraint payment_accounts_pkey PRIMARY KEY (tenant_ref, gateway),
   constraint payment_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -3684,7 +3684,7 @@ create table payment_discrepancies (
   created_at timestamp with time zone not null default fd_now(),
   seen_at timestamp with time zone not null default fd_now(),
   resolved_at timestamp with time zone,
-  constraint payment_discrepancies_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_discrepancies_gateway_check CHECK ((gateway ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
   constraint payment_discrepancies_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_discrepancies_problem_check CHECK ((problem = ANY (ARRAY['missing_here'::text, 'missing_there'::text, 'amount_differs'::text, 'outcome_unknown'::text]))),
   constraint payment_discrepancies_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 100))),
@@ -6315,7 +6315,7 @@ begin
     and (((o.state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (o.next_check_at IS NOT NULL)))
     and (((o.next_check_at IS NULL) OR (o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text]))))
     and ((o.currency ~ '^[A-Z]{3}$'::text))
-    and ((o.gateway = ANY (ARRAY['simulated'::text, 'nmi'::text])))
+    and ((o.gateway ~ '^[a-z][a-z0-9_-]{0,39}$'::text))
     and ((o.kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text])))
     and (((length(o.network_code) >= 1) AND (length(o.network_code) <= 8)))
     and (((length(o.parent_txn_id) >= 1) AND (length(o.parent_txn_id) <= 100)))
@@ -6329,7 +6329,7 @@ begin
   if not (((o.state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (o.next_check_at IS NOT NULL))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_check1'); end if;
   if not (((o.next_check_at IS NULL) OR (o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text])))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_check2'); end if;
   if not ((o.currency ~ '^[A-Z]{3}$'::text)) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_currency_check'); end if;
-  if not ((o.gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_gateway_check'); end if;
+  if not ((o.gateway ~ '^[a-z][a-z0-9_-]{0,39}$'::text)) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_gateway_check'); end if;
   if not ((o.kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_kind_check'); end if;
   if not (((length(o.network_code) >= 1) AND (length(o.network_code) <= 8))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_network_code_check'); end if;
   if not (((length(o.parent_txn_id) >= 1) AND (length(o.parent_txn_id) <= 100))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_parent_txn_id_check'); end if;

@@ -334,7 +334,7 @@ create table gateway_accounts (
   tenant_ref  text        not null references stores,
   provider    text        not null check (provider ~ '^[a-z0-9][a-z0-9_-]{0,39}$'),
   account_ref text        not null check (account_ref ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$'),
-  scheme      text        not null check (scheme in ('nmi', 'stripe', 'standard')),
+  scheme      text        not null check (scheme ~ '^[a-z][a-z0-9_-]{0,39}$'),
   -- Sealed, and bound to the store and the account. Gone once the account is.
   signing_key bytea,
   created_at  timestamptz not null default fd_now(),

@@ -3,7 +3,7 @@
 -- Which gateway a store pays by.
 create table payment_accounts (
   tenant_ref       text        not null references stores,
-  gateway          text        not null check (gateway in ('simulated', 'nmi')),
+  gateway          text        not null check (gateway ~ '^[a-z][a-z0-9_-]{0,39}$'),
   -- The one that new payments take. Another's credentials are kept for what was paid by it.
   in_use           boolean     not null default true,
   -- Sealed, and bound to the store and the gateway. Null: the installation's own account.
@@ -67,7 +67,7 @@ create table payment_attempts (
   order_id      uuid        not null,
   kind          text        not null
                 check (kind in ('checkout', 'edit', 'refund', 'release', 'void', 'renewal', 'pay')),
-  gateway       text        not null check (gateway in ('simulated', 'nmi')),
+  gateway       text        not null check (gateway ~ '^[a-z][a-z0-9_-]{0,39}$'),
   amount_cents  bigint      not null check (amount_cents >= 0),
   currency      text        not null check (currency ~ '^[A-Z]{3}$'),
   charge_id     uuid,
@@ -157,7 +157,7 @@ create table payment_discrepancies (
   tenant_ref    text        not null references stores,
   id            uuid        not null default fd_uuid(),
   day           date        not null,
-  gateway       text        not null check (gateway in ('simulated', 'nmi')),
+  gateway       text        not null check (gateway ~ '^[a-z][a-z0-9_-]{0,39}$'),
   -- `outcome_unknown`: nobody knows the outcome hours later. Whoever looks for what keeps an order waiting
   -- looks here.
   problem       text        not null

@@ -45,7 +45,7 @@ without it the encrypted data cannot be read. The three secrets must differ from
 ## What production refuses
 
 A process does not start if a secret is missing, \`PAYMENT_GATEWAY\` is not set (\`simulated\` approves every
-card), \`NMI_URL\` has no TLS, or \`WEBHOOK_TEST_TARGETS\` is set. Owners must also verify their e-mail
+card), a setting of a gateway would send cards without TLS, or \`WEBHOOK_TEST_TARGETS\` is set. Owners must also verify their e-mail
 address, unless \`IDENTITY_EMAIL_VERIFICATION\` is \`off\`.
 
 ## A database of your own

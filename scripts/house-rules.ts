@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findLostDecisions, findOldList } from './decisions.ts'
@@ -30,6 +30,26 @@ const TIME_OF_THE_MACHINE = new RegExp(
     .join('|'),
 )
 
+/** The folders of the adapters of real gateways. */
+function listGateways(): string[] {
+  const folder = new URL('../src/modules/payments/adapters/', import.meta.url)
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((each) => each.isDirectory() && each.name !== 'simulated')
+    .map(({ name }) => name)
+}
+
+/** Names in every spelling that code has: `nmi-http`, `openNmi`, `NMI_URL`. */
+const namesOf = (names: readonly string[]): RegExp =>
+  new RegExp(
+    names
+      .flatMap((name) => [
+        `\\b${name}`,
+        name.charAt(0).toUpperCase() + name.slice(1),
+        `\\b${name.toUpperCase()}`,
+      ])
+      .join('|'),
+  )
+
 export const RULES: readonly Rule[] = [
   {
     name: 'only config.ts reads the environment',
@@ -51,7 +71,10 @@ export const RULES: readonly Rule[] = [
     name: 'only queries.ts, platform/ and db/ write SQL',
     forbidden: /\bsql`/,
     allowed: [
-      [/^src\/modules\/[^/]+\/([a-z-]+-)?queries\.ts$/, "a module's statements"],
+      [
+        /^src\/modules\/[^/]+\/(adapters\/[a-z-]+\/)?([a-z-]+-)?queries\.ts$/,
+        "a module's statements",
+      ],
       [/^src\/(platform|db)\//, 'what all modules stand on'],
     ],
   },
@@ -59,6 +82,17 @@ export const RULES: readonly Rule[] = [
     name: 'the ledger is posted to only from money.ts',
     forbidden: /\bledger\.post(?:All)?\b/,
     allowed: [[/^src\/modules\/[^/]+\/[a-z-]*money\.ts$/, 'where money moves']],
+  },
+  {
+    name: 'a real gateway is named in its adapter and in the list of adapters alone (decision 0076)',
+    files: /\.[jt]s$/,
+    forbidden: namesOf(listGateways()),
+    allowed: [
+      [
+        new RegExp(`^src/modules/payments/adapters/((${listGateways().join('|')})/|all\\.ts$)`),
+        'the adapters themselves, and the list',
+      ],
+    ],
   },
   {
     name: 'no barrels: an importer names the file that has what it needs',
@@ -148,7 +182,10 @@ export const RULES: readonly Rule[] = [
       [/^src\/kernel\/id\.ts$/, 'defines newId()'],
       [/^src\/platform\/(leases|idempotency|mail)\.ts$/, 'lease tokens'],
       [/^src\/modules\/webhooks\/dispatch-queries\.ts$/, 'lease tokens'],
-      [/^src\/modules\/payments\/simulated\.ts$/, 'tokens of stored cards, which can be charged'],
+      [
+        /^src\/modules\/payments\/adapters\/simulated\/gateway\.ts$/,
+        'tokens of stored cards, which can be charged',
+      ],
       [/^src\/http\/(live|server|sockets)\.ts$/, 'correlation ids, which no index has'],
       [/^src\/platform\/(blobs-disk|live-cache-listener)\.ts$/, 'names of files and of probes'],
       [/^src\/modules\/media\/pending-uploads\.ts$/, 'names of files'],
@@ -273,6 +310,7 @@ if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const all = readSources(root, [
     '{packages,src,storefront,manifest,test,scripts,bench}/**/*.ts',
+    'storefront/browser/*.js',
     'schema.sql',
   ])
   const sources = all.filter(({ path }) => TYPESCRIPT.test(path))

@@ -5,10 +5,12 @@ import type { Area, Face } from '../src/modules/face.ts'
  * The one import rule, as data: an import points to the right, never back.
  *
  *   main > app, worker > modules > http > platform > db > errors > error-codes > kernel     (folders)
- *   module > routes > jobs > money > service > queries > schema              (files of one module)
+ *   module > routes > jobs > money > service > queries > schema > adapters   (files of one module)
  *
  * A module may enter another only if its face names that one, and not by its queries, jobs, routes or face. What a face
- * names stands before it in the list of modules. Files of one level may import each other, without circles.
+ * names stands before it in the list of modules. Files of one level may import each other, without circles. The folder
+ * `adapters/` of a module stands below its other files: an adapter knows the port that it serves, and nothing else of
+ * its module.
  */
 
 const LAYERS = ['kernel', 'error-codes', 'errors', 'db', 'platform', 'http', 'modules']
@@ -43,7 +45,10 @@ const levelRules: IForbiddenRuleType[] = LEVELS.map((name, index) => ({
   from: { path: `^src/modules/([^/]+)/${level(name)}` },
   to: {
     path: '^src/modules/$1/',
-    pathNot: LEVELS.slice(0, index + 1).map((each) => `^src/modules/$1/${level(each)}`),
+    pathNot: [
+      ...LEVELS.slice(0, index + 1).map((each) => `^src/modules/$1/${level(each)}`),
+      '^src/modules/$1/adapters/',
+    ],
   },
 }))
 
@@ -89,6 +94,12 @@ const FORBIDDEN: readonly IForbiddenRuleType[] = [
     severity: 'error',
     from: { path: '^src/modules/[^/]+\\.ts$' },
     to: { path: '^src/modules/[^/]+/' },
+  },
+  {
+    name: 'an adapter knows nothing else of its module',
+    severity: 'error',
+    from: { path: '^src/modules/([^/]+)/adapters/' },
+    to: { path: '^src/modules/$1/', pathNot: '^src/modules/$1/adapters/' },
   },
   {
     name: 'only routes.ts knows HTTP',

@@ -2,34 +2,19 @@ import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
-
-/**
- * A setting of a process: its allowed values, its default and its meaning. This is the only file that reads the
- * environment. A test compares `docs/configuration.md` with this table. Why these readers are no schema: decision 0004.
- */
-interface Setting<T> {
-  /** Parses the text. Throws `Expected` when it is not valid. */
-  read(text: string): T
-  expected: string
-  /** The value when the setting is absent or empty. Shown in the documentation. */
-  fallback: T
-  meaning: string
-  secret?: true
-  /** Set where the empty string is a value, and does not mean absent. */
-  emptyCounts?: true
-}
-
-class Expected extends Error {}
-
-function setting<T>(fallback: T, expected: string, meaning: string, read: (text: string) => T) {
-  return { fallback, expected, meaning, read } satisfies Setting<T>
-}
-
-const text = (fallback: string, meaning: string) =>
-  setting<string>(fallback, 'text', meaning, (value) => value)
-
-const optional = (meaning: string) =>
-  setting<string | undefined>(undefined, 'text', meaning, (value) => value)
+import {
+  Expected,
+  list,
+  oneOf,
+  optional,
+  optionalWhole,
+  type Setting,
+  setting,
+  text,
+  url,
+  whole,
+} from './kernel/setting.ts'
+import { ADAPTERS, GATEWAY_NAMES, GATEWAY_SETTINGS } from './modules/payments/adapters/all.ts'
 
 const secret = (meaning: string, form = /^.{32,}$/s, expected = 'at least 32 characters') => ({
   ...setting<string | undefined>(undefined, expected, meaning, (value) => {
@@ -49,44 +34,11 @@ const token = (meaning: string) =>
     'at least 32 ASCII characters, without a space at either end',
   )
 
-const whole = (fallback: number, min: number, max: number, meaning: string) =>
-  setting<number>(fallback, `a whole number from ${min} to ${max}`, meaning, (value) => {
-    const number = Number(value)
-    if (!/^\d+$/.test(value) || number < min || number > max) throw new Expected()
-    return number
-  })
-
-/** A whole number that may be unset, which means no limit. */
-const optionalWhole = (min: number, max: number, meaning: string) => {
-  const { expected, read } = whole(min, min, max, meaning)
-  return setting<number | undefined>(undefined, expected, meaning, read)
-}
-
-const oneOf = <const T extends string, const F>(fallback: F, all: readonly T[], meaning: string) =>
-  setting<T | F>(fallback, `one of ${all.join(', ')}`, meaning, (value) => {
-    if (!all.includes(value as T)) throw new Expected()
-    return value as T
-  })
-
-const url = (schemes: readonly string[], meaning: string) =>
-  setting<string | undefined>(undefined, `a ${schemes.join(' or ')} URL`, meaning, (value) => {
-    const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : ''
-    if (!schemes.includes(scheme)) throw new Expected()
-    return value.replace(/\/+$/, '')
-  })
-
 /** A setting with a database URL, which contains a password, so it is never shown. */
 const databaseUrl = (meaning: string) => ({
   ...url(['postgres', 'postgresql'], meaning),
   secret: true as const,
 })
-
-const list = (expected: string, meaning: string, check: (item: string) => boolean) =>
-  setting<readonly string[]>([], `a comma-separated list of ${expected}`, meaning, (value) => {
-    const items = value.split(',').map((item) => item.trim())
-    if (!items.every(check)) throw new Expected()
-    return items
-  })
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600 }
 
@@ -137,6 +89,10 @@ const isAddressPort = (item: string) =>
 const isAddressRange = (item: string) =>
   isIP(item) !== 0 || (ipaddr.isValidCIDR(item) && !item.endsWith('/0'))
 
+/**
+ * The settings of a process. This is the only file that reads the environment. A test compares
+ * `docs/configuration.md` with this table. Why the readers are no schema: decision 0004.
+ */
 export const SETTINGS = {
   NODE_ENV: oneOf(
     'development',
@@ -187,18 +143,10 @@ export const SETTINGS = {
   SECRET_KEY: secret('the root of all derived keys; unset: generated into `DATA_DIR`'),
   PAYMENT_GATEWAY: oneOf(
     undefined,
-    ['simulated', 'nmi'],
+    GATEWAY_NAMES,
     'the gateway of stores without their own setting; default `simulated`, required in production',
   ),
-  NMI_URL: url(['http', 'https'], "NMI's address; default `https://secure.networkmerchants.com`"),
-  NMI_SECURITY_KEY: { ...optional("NMI's `security_key`"), secret: true as const },
-  NMI_TOKENIZATION_KEY: optional(
-    "NMI's public key for Collect.js, of the same account: checkouts then have NMI's card fields",
-  ),
-  NMI_COLLECT_URL: url(
-    ['http', 'https'],
-    'the address of Collect.js; default `https://secure.nmi.com/token/Collect.js`; refused in production',
-  ),
+  ...GATEWAY_SETTINGS,
   TAX_PROVIDER_URL: url(['http', 'https'], 'the tax service, for policies that name one'),
   TAX_PROVIDER_KEY: { ...optional('its key, sent as a bearer token'), secret: true as const },
   WEBHOOK_RETRY_LADDER: ladder('1m,5m,30m,2h,12h', 'the waits between attempts; for tests only'),
@@ -382,7 +330,6 @@ function derive(read: Read) {
     MIGRATE_ON_START: read.MIGRATE_ON_START === 'true',
     dkim: dkimOf(read),
     PAYMENT_GATEWAY: read.PAYMENT_GATEWAY ?? 'simulated',
-    NMI_URL: read.NMI_URL ?? 'https://secure.networkmerchants.com',
     IDENTITY_EMAIL_VERIFICATION:
       read.IDENTITY_EMAIL_VERIFICATION ?? (production ? 'required' : 'off'),
     LOG_LEVEL: read.LOG_LEVEL ?? (read.NODE_ENV === 'development' ? 'warn' : 'info'),
@@ -423,15 +370,17 @@ function storefrontFaults(read: Read) {
   return [
     ...(isOpen ? ['STOREFRONT_TOKEN must be set in production'] : []),
     ...publicUrlFaults(read),
-    ...(read.NODE_ENV === 'production' ? collectFaults(read) : []),
   ]
 }
 
-/** Lists the faults of NMI_COLLECT_URL: production loads the script that sees card numbers only from NMI. */
-const collectFaults = (read: Read): string[] =>
-  read.NMI_COLLECT_URL === undefined
-    ? []
-    : ['NMI_COLLECT_URL must not be set in production: it is for tests']
+/** Lists the faults of the settings of gateways. */
+const gatewayFaults = (read: Read): string[] =>
+  ADAPTERS.flatMap((adapter) =>
+    adapter.settingFaults(read, {
+      production: read.NODE_ENV === 'production',
+      isDefault: read.PAYMENT_GATEWAY === adapter.name,
+    }),
+  )
 
 /** Returns the key with which mails are signed; null where they are not signed. */
 function dkimOf({ MAIL_DKIM_DOMAIN, MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY }: Read) {
@@ -469,10 +418,6 @@ function crossFaults(read: Read): string[] {
     if (read.PAYMENT_GATEWAY === undefined) {
       faults.push('PAYMENT_GATEWAY must be set in production: simulated approves every card')
     }
-    if (read.NMI_URL !== undefined && new URL(read.NMI_URL).protocol === 'http:') {
-      faults.push('NMI_URL must be https in production: it receives card numbers')
-    }
-    faults.push(...collectFaults(read))
     if (read.WEBHOOK_TEST_TARGETS.length > 0) {
       faults.push('WEBHOOK_TEST_TARGETS must be empty in production')
     }
@@ -482,9 +427,7 @@ function crossFaults(read: Read): string[] {
   if (new Set(given).size < given.length) {
     faults.push('OPERATOR_TOKEN, STOREFRONT_TOKEN and SECRET_KEY must be three different secrets')
   }
-  if (read.PAYMENT_GATEWAY === 'nmi' && read.NMI_SECURITY_KEY === undefined) {
-    faults.push('NMI_SECURITY_KEY must be set when PAYMENT_GATEWAY is nmi')
-  }
+  faults.push(...gatewayFaults(read))
   const isNamed = read.IDENTITY_ISSUER !== undefined && read.IDENTITY_AUDIENCE !== undefined
   if (read.IDENTITY_JWKS_URL !== undefined && !isNamed) {
     faults.push('IDENTITY_ISSUER and IDENTITY_AUDIENCE must be set with IDENTITY_JWKS_URL')

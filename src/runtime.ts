@@ -219,11 +219,7 @@ function openGateways(
     database,
     key,
     gateway: config.PAYMENT_GATEWAY,
-    nmi: {
-      url: config.NMI_URL,
-      securityKey: config.NMI_SECURITY_KEY ?? null,
-      tokenizationKey: config.NMI_TOKENIZATION_KEY ?? null,
-    },
+    settings: config,
     onFault: (error) => logger.error({ err: error }, 'a payment gateway failed unexpectedly'),
     onNoAnswer: (call) =>
       logger.warn({ ...call, kind: 'upstream' }, 'a payment gateway gave no answer'),

@@ -38,7 +38,7 @@ async function openStorefront(
     zone: config.storefrontZone,
     secure: config.isHttps,
     assetBaseUrl: config.ASSET_BASE_URL || null,
-    collectUrl: config.NMI_COLLECT_URL,
+
     ipOf: addressReader(config.TRUST_PROXY),
     log: logger,
     readMs,

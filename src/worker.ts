@@ -20,6 +20,7 @@ import * as fulfillment from './modules/fulfillment/jobs.ts'
 import { PARCEL_CANCELLED } from './modules/fulfillment/service.ts'
 import * as gateway from './modules/gateway/jobs.ts'
 import { WEBHOOK_RECEIVED } from './modules/gateway/schema.ts'
+import { readEventSubject } from './modules/gateway/service.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import { createRecount } from './modules/inventory/jobs.ts'
@@ -31,7 +32,7 @@ import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
 import { createReminderWorker, deleteOldCarts } from './modules/reminders/jobs.ts'
-import { isOfCardUpdater, onCardUpdate } from './modules/renewals/event-jobs.ts'
+import { onCardUpdate } from './modules/renewals/event-jobs.ts'
 import { createRenewalWorker } from './modules/renewals/jobs.ts'
 import * as segments from './modules/segments/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
@@ -91,9 +92,12 @@ export function handlersOf({
     [NOTICE_DAYS_CHANGED.type]: handle(NOTICE_DAYS_CHANGED, (_, db, signal) =>
       rescheduleAll(db, signal),
     ),
-    [WEBHOOK_RECEIVED.type]: handle(WEBHOOK_RECEIVED, (event, db) => {
+    [WEBHOOK_RECEIVED.type]: handle(WEBHOOK_RECEIVED, async (event, db) => {
       if (isOfCarrier(event)) return onCarrierEvent({ carriers }, db, event)
-      return isOfCardUpdater(event) ? onCardUpdate(db, event) : onProviderEvent(deps, db, event)
+      const subject = await readEventSubject(db, event)
+      if (subject === null) return
+      if (subject.topic === 'cards') return onCardUpdate(db, event, subject)
+      return onProviderEvent(deps, db, event, subject)
     }),
   } satisfies Record<string, Handler>
 }

@@ -22,8 +22,6 @@ export interface PageContext {
   files: PageFiles
   /** Where images are served from; null where the store's own host serves them. */
   assetBaseUrl: string | null
-  /** The address of NMI's script with its own card fields. */
-  collectUrl: string
   /** Writes a log line at level warn. The log tells each once a minute for a store. */
   warn(fields: Record<string, unknown>, message: string): void
 }

@@ -55,8 +55,6 @@ export interface StorefrontOptions {
   secure: boolean
   /** Where images are served from; null where the store's own host serves them. */
   assetBaseUrl: string | null
-  /** Where NMI's script with its card fields is loaded from, in place of NMI itself. For tests. */
-  collectUrl?: string | undefined
   /** How long a read of the platform may take. For tests, which run on busy machines. */
   readMs?: number | undefined
   /** The IP address of the shopper, behind any trusted proxies. */
@@ -231,9 +229,6 @@ async function findSite(
   return site === null ? storeNotFound(deps, request) : { site, cookies: [] }
 }
 
-/** NMI's script with its own card fields. */
-const COLLECT_URL = 'https://secure.nmi.com/token/Collect.js'
-
 function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): RequestContext {
   const { api, files, cookies, assetBaseUrl, log, secure, ipOf } = deps
   const { cookie } = request.headers
@@ -245,7 +240,6 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
     url,
     cookies,
     assetBaseUrl,
-    collectUrl: deps.collectUrl ?? COLLECT_URL,
     origin: `${secure ? 'https' : 'http'}://${host}`,
     cart: cart === null ? emptyCart() : unpackCart(cart),
     // Read only where it is used: most pages are the same for every shopper.

@@ -54,8 +54,8 @@ export const AREAS = [
   },
   {
     name: 'messages',
-    is: 'what is told to others, and heard of them',
-    modules: [webhooks, gateway],
+    is: 'what is told to others',
+    modules: [webhooks],
   },
   {
     name: 'books',
@@ -84,8 +84,8 @@ export const AREAS = [
   },
   {
     name: 'payments',
-    is: 'how money comes in',
-    modules: [payments, operations],
+    is: 'how money comes in, and what its providers tell us',
+    modules: [payments, operations, gateway],
   },
   {
     name: 'orders',

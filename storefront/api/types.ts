@@ -319,10 +319,10 @@ export interface OrderDetail {
   payment_request: PaymentRequest | null
 }
 
-/** How the checkout asks for a card: with a key, in fields of the gateway. */
+/** How the checkout asks for a card: with a script, in fields of the gateway. */
 export interface CardForm {
-  gateway: string
   tokenization_key: string | null
+  script?: { driver: string; url: string; key: string } | null
 }
 
 /** A gift card, with its balance. */

@@ -1,3 +1,5 @@
+import { CARD_DRIVERS } from './card-drivers.js'
+
 // Updates parts of a page in place, where a browser would load the whole page. Every page works
 // without this script. It has no texts of its own: they come with the page, or with the answer to a
 // form.
@@ -257,7 +259,14 @@ function showCardError(text) {
   box.focus()
 }
 
-const TOKEN_MS = 20_000
+/** How the page works with the script of the gateway. */
+const cardDriver = () => CARD_DRIVERS[document.querySelector('#hosted-fields').dataset.driver]
+
+/** The place of one of the gateway's fields, with its texts. */
+const placeOf = (name) => {
+  const { title, placeholder } = document.querySelector(`#field-${name}`).dataset
+  return { selector: `#field-${name}`, title, placeholder }
+}
 
 /** Asks the gateway's fields for a token of the card that was typed into them. */
 function cardToken() {
@@ -268,7 +277,8 @@ function cardToken() {
       if (!token) showCardError(isLost ? failed : check)
       resolve(token)
     }
-    if (window.CollectJS) window.CollectJS.startPaymentRequest()
+    const driver = cardDriver()
+    if (driver.isLoaded()) driver.ask()
     else endToken('', true)
   })
 }
@@ -278,28 +288,10 @@ function mountHostedFields() {
   const fields = document.querySelector('#hosted-fields')
   if (!fields || fields.dataset.mounted) return
   fields.dataset.mounted = '1'
-  if (!window.CollectJS) return showCardError(fields.dataset.failed)
+  const driver = cardDriver()
+  if (!driver.isLoaded()) return showCardError(fields.dataset.failed)
   const { color, fontSize } = getComputedStyle(document.querySelector('#field-email') ?? fields)
-  const place = (name) => {
-    const { title, placeholder } = document.querySelector(`#field-${name}`).dataset
-    return { selector: `#field-${name}`, title, placeholder }
-  }
-  window.CollectJS.configure({
-    variant: 'inline',
-    styleSniffer: 'false',
-    customCss: { color, 'font-size': fontSize, border: '0', 'background-color': 'transparent' },
-    fields: {
-      ccnumber: place('number'),
-      ccexp: place('expiry'),
-      cvv: { ...place('cvv'), display: 'required' },
-    },
-    timeoutDuration: TOKEN_MS,
-    timeoutCallback: () => endToken('', true),
-    validationCallback: (_field, isValid) => {
-      if (!isValid) endToken('')
-    },
-    callback: ({ token }) => endToken(token),
-  })
+  driver.mount({ color, fontSize, placeOf, endToken: (...token) => endToken(...token) })
 }
 
 document.addEventListener('submit', (event) => {

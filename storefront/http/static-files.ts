@@ -45,7 +45,7 @@ const STYLE_SHEET = /^\/_fd\/store\.[\w-]{12}\.css$/
 const FILES_MAX = 500
 
 /** The parts of the script. They are modules of each other, and are sent as one file. */
-const SCRIPTS = ['storefront', 'suggestions', 'drawer']
+const SCRIPTS = ['card-drivers', 'storefront', 'suggestions', 'drawer']
 
 const STYLES = [
   'base',

@@ -1,9 +1,11 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { countLateRefund, recallLateRefund } from '../order-changes/late-refund-money.ts'
 import { addToTimeline } from '../orders/service.ts'
+import type { Gateway } from '../payments/adapters/gateway.ts'
+import { resultOfLookup } from '../payments/adapters/results.ts'
+import type { Lookup } from '../payments/adapters/schema.ts'
 import * as attempts from '../payments/attempts.ts'
-import { type Gateway, isActive, resultOfLookup, reversePayment } from '../payments/gateway.ts'
-import type { Lookup } from '../payments/schema.ts'
+import { isActive, reversePayment } from '../payments/gateway.ts'
 import { fencedPayments } from '../payments/service.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -45,7 +47,7 @@ export async function watchLate(
     return attempts.postponeLookup(db, late)
   }
   await db.transaction('checkout: late approval', async (tx) => {
-    await attempts.markVoided(tx, attempt_id, reversed ?? resultOfLookup(lookup))
+    await attempts.markVoided(tx, attempt_id, reversed ?? resultOfLookup(gateway, lookup))
     await attempts.endLookup(tx, late)
     await addToTimeline(tx, order_id, {
       type: 'late_approval_returned',

@@ -5,20 +5,20 @@ import { isOutOfTransit } from '../operations/replies.ts'
 import type { Fenced } from '../operations/service.ts'
 import type { OrderRow, WaitingOrder } from '../orders/schema.ts'
 import type { Risk } from '../orders/terms-schema.ts'
+import type { Gateway, Source } from '../payments/adapters/gateway.ts'
+import { resultOfLookup } from '../payments/adapters/results.ts'
+import type { GatewayResult, Lookup, Reason } from '../payments/adapters/schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import {
   closedResult,
   fencedGateway,
-  type Gateway,
   isActive,
   isPartialPayment,
-  resultOfLookup,
   reversePartialPayment,
   reversePayment,
-  type Source,
   wasNotSent,
 } from '../payments/gateway.ts'
-import type { Attempt, GatewayResult, Lookup, Reason } from '../payments/schema.ts'
+import type { Attempt } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** How paying for an order ended. */
@@ -171,7 +171,7 @@ export async function recallPayment(
     if (reversed.outcome === 'unknown') return { kind: 'unknown', attempt_id }
     return { kind: 'declined', attempt_id, result: reversed }
   }
-  const result = resultOfLookup(lookup)
+  const result = resultOfLookup(gateway, lookup)
   const { avs, cvv, fraud_signal } = result
   const verdict = scoreRisk({ ...risk, avs, cvv, fraud_signal })
   if (attempt.reason !== null && isActive(lookup))
@@ -222,7 +222,7 @@ async function continueVoid(
   const isOld = clock.now() - Date.parse(created_at) >= LAPSES_MS
   const isLapsed = lookup.state === 'authorized' && isRefused && isOld
   if (reversed.outcome !== 'approved' && !isLapsed) return { kind: 'unknown', attempt_id }
-  const result = resultOfLookup({ ...lookup, state: 'voided' })
+  const result = resultOfLookup(gateway, { ...lookup, state: 'voided' })
   if (verdict.decision === 'rejected') return { kind: 'rejected', attempt_id, result, verdict }
   return { kind: 'declined', attempt_id, result: { ...result, reason: reason as Reason } }
 }

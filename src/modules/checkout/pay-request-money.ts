@@ -16,10 +16,10 @@ import { endRequest, findRequest, requireOpen } from '../orders/payment-request.
 import type { NewCharge, OrderRow, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
+import type { Source } from '../payments/adapters/gateway.ts'
 import * as attempts from '../payments/attempts.ts'
-import type { Source } from '../payments/gateway.ts'
-import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayName } from '../payments/schema.ts'
+import { shownReason } from '../payments/shown-reason.ts'
 import {
   lockExchanged,
   requireUndisputedCredit,

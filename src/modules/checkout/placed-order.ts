@@ -2,7 +2,7 @@ import { newId } from '../../kernel/id.ts'
 import type { FraudScore } from '../fraud/score.ts'
 import type { PlacedFacts } from '../orders/events.ts'
 import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
-import type { GatewayResult } from '../payments/schema.ts'
+import type { GatewayResult } from '../payments/adapters/schema.ts'
 import { recurringTerms } from '../pricing/coupon.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 

@@ -1,7 +1,8 @@
 import type { TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { hasten } from '../../platform/idempotency-due.ts'
-import type { EventSubject, Outcome, WebhookReceived } from '../gateway/schema.ts'
+import type { EventSubject, PaymentSubject, UpdatedCards } from '../../platform/provider-events.ts'
+import type { Outcome, WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
 import { recordDispute } from '../order-changes/dispute-money.ts'
 import { listRefunds } from '../orders/service.ts'
@@ -20,15 +21,18 @@ export async function onProviderEvent(
   deps: ProviderEventDeps,
   db: TenantDb,
   event: WebhookReceived,
+  subject: Exclude<EventSubject, UpdatedCards>,
 ): Promise<void> {
-  const subject = await gateway.readEventSubject(db, event)
-  if (subject === null) return
   const outcome = await act(deps, db, subject)
   await gateway.recordOutcome(db, event, outcome)
   if (outcome.status === 'unhandled') alert(deps, db, event)
 }
 
-async function act(deps: ProviderEventDeps, db: TenantDb, subject: EventSubject): Promise<Outcome> {
+async function act(
+  deps: ProviderEventDeps,
+  db: TenantDb,
+  subject: Exclude<EventSubject, UpdatedCards>,
+): Promise<Outcome> {
   if (subject.topic === 'other') return { status: 'ignored', reason: 'other_type' }
   const attempts = await findAttempts(db, subject.refs)
   if (subject.topic === 'dispute') return checkDisputes(deps, db, attempts, subject)
@@ -46,7 +50,7 @@ async function checkDisputes(
   deps: ProviderEventDeps,
   db: TenantDb,
   attempts: readonly Attempt[],
-  { refs, unnamed }: EventSubject,
+  { refs, unnamed }: PaymentSubject,
 ): Promise<Outcome> {
   let shown = 0
   let recorded = 0

@@ -13,9 +13,10 @@ import { orderReleased } from '../orders/events.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
+import { resultOfLookup } from '../payments/adapters/results.ts'
+import type { Lookup } from '../payments/adapters/schema.ts'
 import * as attempts from '../payments/attempts.ts'
-import { isPartialPayment, resultOfLookup } from '../payments/gateway.ts'
-import type { Lookup } from '../payments/schema.ts'
+import { isPartialPayment } from '../payments/gateway.ts'
 import type { CheckoutDeps } from './service.ts'
 import { settleOrder } from './settle-money.ts'
 
@@ -138,7 +139,7 @@ async function capture(deps: CheckoutDeps, db: Db, { plan, charge }: Work): Prom
   const result = await gateway.capture({ ref: plan.id, txn_id, amount_cents, currency })
   if (result.outcome === 'approved' || result.outcome === 'unknown') return replyOf(plan.id, result)
   const found = await gateway.lookup({ txn_id })
-  return replyOf(plan.id, isNotCaptured(found, charge) ? result : resultOfLookup(found))
+  return replyOf(plan.id, isNotCaptured(found, charge) ? result : resultOfLookup(gateway, found))
 }
 
 /** Captures an authorisation that is not captured yet, unless an operator has decided how the capture ended. */
@@ -150,7 +151,7 @@ async function recallCapture(deps: CheckoutDeps, db: Db, work: Work): Promise<Ga
   const found = await gateway.lookup({ txn_id: charge.txn_id ?? '' })
   return isNotCaptured(found, charge)
     ? capture(deps, db, work)
-    : replyOf(plan.id, resultOfLookup(found))
+    : replyOf(plan.id, resultOfLookup(gateway, found))
 }
 
 /**

@@ -15,7 +15,7 @@ import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import { countPlaced } from '../orders/service.ts'
 import { knownAddress } from '../orders/ship-to.ts'
 import type { Attestation } from '../orders/terms-schema.ts'
-import type { GatewayResult } from '../payments/schema.ts'
+import type { GatewayResult } from '../payments/adapters/schema.ts'
 import type { CouponTerms, DiscountTerms } from '../pricing/coupon.ts'
 import { type GroupPrices, groupPrices, pricesOf } from '../pricing/groups.ts'
 import {

@@ -5,7 +5,7 @@ import { gatewayEventsSlice } from './retention-queries.ts'
 export const gateway = {
   name: 'gateway',
   is: 'the events that providers send to us',
-  uses: ['stores'],
+  uses: ['payments', 'stores'],
   tables: {
     gateway_accounts: forGood(STORE),
     gateway_events: bySlice(

@@ -5,6 +5,8 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
+import { standardKey } from '../../platform/event-signatures.ts'
+import type { EventSubject, Headers, ReceivedRequest } from '../../platform/provider-events.ts'
 import * as stores from '../stores/service.ts'
 import {
   type AccountCache,
@@ -19,14 +21,13 @@ import {
   ACCOUNT_REF,
   type AccountChange,
   type AccountName,
-  type EventSubject,
   type GatewayAccount,
   type GatewayEventDetail,
   PROVIDER,
   type Receipt,
   type WebhookReceived,
 } from './schema.ts'
-import { type Headers, type ReceivedRequest, standardKey, VERIFIERS } from './verify.ts'
+import { schemeOf } from './schemes.ts'
 
 export interface GatewayDeps {
   database: Database
@@ -129,7 +130,7 @@ export async function receive(
 ): Promise<Receipt> {
   requireName(name)
   const { tenant_ref, scheme } = await verifySignature(deps, name, request)
-  const { event_id, event_type, readable } = parseLabel(scheme, request)
+  const { event_id, event_type, readable } = parseLabel(schemeOf(scheme), request)
   const written = await queries.insertEvent(deps.database.tenantForOwnWork(tenant_ref), {
     provider: name.provider,
     account_ref: name.account_ref,
@@ -151,7 +152,7 @@ async function verifySignature(
   request: ReceivedRequest,
 ): Promise<DecryptedAccount> {
   const hasSigned = ({ scheme, signingKey }: DecryptedAccount) =>
-    VERIFIERS[scheme](signingKey, request, clock.now())
+    schemeOf(scheme).verify(signingKey, request, clock.now())
   const cached = accounts.cached(name)
   if (cached !== null && hasSigned(cached)) return cached
   const found = await accounts.load(name)
@@ -187,7 +188,7 @@ export async function readEventSubject(
 ): Promise<EventSubject | null> {
   const row = await events.findEvent(db, event)
   const body = row?.body ? readBody(row.body) : null
-  return row === null || body === null ? null : parseSubject(row.scheme, body)
+  return row === null || body === null ? null : parseSubject(schemeOf(row.scheme), body)
 }
 
 /** Reads the body of a published event. Returns null if it is unreadable or was erased. */

@@ -4,7 +4,7 @@ import type { Face } from '../face.ts'
 export const marketing = {
   name: 'marketing',
   is: 'coupons; and readers: their consents, the newsletter, suppressions',
-  uses: ['affiliates', 'campaigns', 'customers', 'gateway', 'sites', 'stores'],
+  uses: ['affiliates', 'campaigns', 'customers', 'sites', 'stores'],
   tables: {
     consent_texts: forGood('What readers agreed to: proves their consents.'),
     coupon_codes: owner('coupons'),

@@ -9,7 +9,7 @@ import { machineNow } from '../../kernel/clock.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { VERIFIERS } from '../gateway/verify.ts'
+import { verifyStandard } from '../../platform/event-signatures.ts'
 import {
   Feedback,
   FeedbackReceipt,
@@ -110,7 +110,7 @@ function addFeedback(app: App, { database, feedbackKey, limited }: FeedbackDeps)
   const received = new WeakMap<FastifyRequest, Buffer>()
   const isSigned = (request: FastifyRequest) =>
     feedbackKey !== undefined &&
-    VERIFIERS.standard(
+    verifyStandard(
       feedbackKey,
       { headers: request.headers, raw: received.get(request) ?? Buffer.alloc(0) },
       machineNow(),

@@ -1,19 +1,10 @@
 import type { Db } from '../../db/database.ts'
+import type { Gateway } from '../payments/adapters/gateway.ts'
+import { resultOfLookup } from '../payments/adapters/results.ts'
+import type { GatewayResult, Lookup } from '../payments/adapters/schema.ts'
 import * as attempts from '../payments/attempts.ts'
-import {
-  closedResult,
-  type Gateway,
-  isPartialPayment,
-  resultOfLookup,
-  reversePartialPayment,
-} from '../payments/gateway.ts'
-import {
-  type Attempt,
-  type GatewayName,
-  type GatewayResult,
-  type Lookup,
-  REFUND_TRANSIT_MS,
-} from '../payments/schema.ts'
+import { closedResult, isPartialPayment, reversePartialPayment } from '../payments/gateway.ts'
+import { type Attempt, type GatewayName, REFUND_TRANSIT_MS } from '../payments/schema.ts'
 import type { GatewayReply } from './schema.ts'
 import type { Fenced, OperationDeps, Replies } from './service.ts'
 
@@ -118,8 +109,8 @@ export async function recallAttempt(
   return { kind: isNotFound ? 'not_found' : 'unknown', attempt_id }
 }
 
-const readRecord: NonNullable<Recall['read']> = async (_, { id }, found) =>
-  replyOf(id, resultOfLookup(found))
+const readRecord: NonNullable<Recall['read']> = async (gateway, { id }, found) =>
+  replyOf(id, resultOfLookup(gateway, found))
 
 /** Recalls a charge. A refunded charge counts as unpaid; a partial capture is reversed at once. */
 export const recallCharge = (
@@ -134,7 +125,7 @@ export const recallCharge = (
         return replyOf(attempt_id, reversed)
       }
       const state = found.state === 'refunded' ? 'voided' : found.state
-      return replyOf(attempt_id, resultOfLookup({ ...found, state }))
+      return replyOf(attempt_id, resultOfLookup(gateway, { ...found, state }))
     },
   })
 
@@ -150,6 +141,6 @@ export async function recallVoid(
   if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
   if (lookup.found !== 'yes' || lookup.state !== 'voided') return null
   const { state: _, ...record } = lookup
-  const result = resultOfLookup({ ...record, state: 'refunded' })
+  const result = resultOfLookup(gateway, { ...record, state: 'refunded' })
   return { kind: 'approved', attempt_id, result }
 }

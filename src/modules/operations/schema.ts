@@ -1,6 +1,6 @@
 import type * as audit from '../../platform/audit.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
-import type { GatewayResult } from '../payments/schema.ts'
+import type { GatewayResult } from '../payments/adapters/schema.ts'
 
 /** The reply of a gateway to one attempt. */
 export type GatewayReply =

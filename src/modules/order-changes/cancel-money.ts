@@ -22,9 +22,11 @@ import { endRequest } from '../orders/payment-request.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor, refundForShopper, shownRefund } from '../orders/show.ts'
+import { resultOfLookup, unknownResult } from '../payments/adapters/results.ts'
+import type { GatewayResult, Reason } from '../payments/adapters/schema.ts'
 import * as attempts from '../payments/attempts.ts'
-import { resultOfLookup, unknownResult, wasNotSent } from '../payments/gateway.ts'
-import type { Attempt, GatewayResult, Reason } from '../payments/schema.ts'
+import { wasNotSent } from '../payments/gateway.ts'
+import type { Attempt } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import { takeBackAll } from './bought-cards.ts'
 import type { OrderChangeDeps } from './deps.ts'
@@ -271,17 +273,18 @@ async function refundOnce(
   attempt: Attempt,
 ): Promise<GatewayResult> {
   const { id: attempt_id, sent_at } = attempt
-  const gateway = gatewayOf(charge)
+  const name = gatewayOf(charge)
   if (sent_at !== null) {
-    const found = await (await deps.payments.forStore(db, gateway)).lookup({ ref: attempt_id })
-    if (found.found === 'yes' && found.state !== 'failed') return resultOfLookup(found)
+    const gateway = await deps.payments.forStore(db, name)
+    const found = await gateway.lookup({ ref: attempt_id })
+    if (found.found === 'yes' && found.state !== 'failed') return resultOfLookup(gateway, found)
     const isLost = found.found !== 'unreachable' && isRefundOutOfTransit(db, attempt)
     if (!isLost) return unknownResult()
     await attempts.clearSent(db, attempt_id, sent_at)
   }
   const { txn_id, amount_cents, currency } = charge
   const what = { ref: attempt_id, txn_id: txn_id ?? '', amount_cents, currency }
-  const to = { attempt_id, gateway }
+  const to = { attempt_id, gateway: name }
   const result = await sendOnce(deps, db, to, async (opened, mark) => {
     const sent = await opened.refund(what)
     // A refusal is a reply: no refund is on its way, and it may be sent again.

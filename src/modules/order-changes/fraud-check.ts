@@ -2,7 +2,7 @@ import type { TenantDb } from '../../db/database.ts'
 import { requireCardAdmitted } from '../fraud/admission.ts'
 import { countFailure } from '../fraud/velocity.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
-import type { Source } from '../payments/gateway.ts'
+import type { Source } from '../payments/adapters/gateway.ts'
 import type { OrderChangeDeps } from './deps.ts'
 
 /**

@@ -4,8 +4,9 @@ import { reserveCards } from '../gift-cards/purchase-money.ts'
 import { recallVoid, replyOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
 import * as orders from '../orders/service.ts'
+import type { Gateway } from '../payments/adapters/gateway.ts'
+import { resultOfLookup } from '../payments/adapters/results.ts'
 import * as attempts from '../payments/attempts.ts'
-import { type Gateway, resultOfLookup } from '../payments/gateway.ts'
 import type { Attempt } from '../payments/schema.ts'
 import { takeBackLeft } from './bought-cards.ts'
 import { partsOf, splitAmount, subtractParts, withoutNegatives } from './refund-parts.ts'
@@ -31,7 +32,7 @@ export async function recallLateRefund(gateway: Gateway, attempt: Attempt): Prom
     return { reply: { kind: 'unknown', attempt_id }, byVoid: false }
   }
   if (lookup.found === 'yes') {
-    return { reply: replyOf(attempt_id, resultOfLookup(lookup)), byVoid: false }
+    return { reply: replyOf(attempt_id, resultOfLookup(gateway, lookup)), byVoid: false }
   }
   const voided = await recallVoid(gateway, attempt)
   return { reply: voided ?? { kind: 'not_found', attempt_id }, byVoid: true }

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
-import { shownReason } from '../payments/response-codes.ts'
-import type { GatewayResult } from '../payments/schema.ts'
+import type { GatewayResult } from '../payments/adapters/schema.ts'
+import { shownReason } from '../payments/shown-reason.ts'
 import type { OrderRow } from './schema.ts'
 import { briefOf } from './show.ts'
 

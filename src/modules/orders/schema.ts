@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 import { GiftCardPurchase } from '../gift-cards/purchase-schema.ts'
+import { GatewayName } from '../payments/schema.ts'
 import { Fulfillment, Work } from './parcel-schema.ts'
 import { PaymentRequest } from './payment-request-schema.ts'
 import { Return, Returnable } from './return-schema.ts'
@@ -179,7 +180,7 @@ export type OrderCharge = Static<typeof OrderCharge>
 export const ChargeRow = Type.Object({
   ...OrderCharge.properties,
   order_id: Id,
-  gateway: Nullable(Type.Enum(['simulated', 'nmi'])),
+  gateway: Nullable(GatewayName),
   txn_id: Nullable(Type.String()),
   vault_id: Nullable(Type.String()),
   gift_card_id: Nullable(Id),

@@ -5,11 +5,11 @@ import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
+import type { GatewayResult } from './adapters/schema.ts'
 import {
   ANSWER_WAIT_HOURS,
   Attempt,
   type GatewayName,
-  type GatewayResult,
   type NewAttempt,
   Unsettled,
   UnsettledOfStore,

@@ -1,8 +1,9 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { CLAIM_LEASE_SECONDS } from '../../platform/idempotency.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
+import type { GatewayResult, Reason } from './adapters/schema.ts'
 import * as queries from './attempt-queries.ts'
-import type { Attempt, GatewayResult, NewAttempt, Reason } from './schema.ts'
+import type { Attempt, NewAttempt } from './schema.ts'
 
 /**
  * Attempts: each request to a gateway that moves money is recorded before it is sent, under the reference that the

@@ -1,15 +1,16 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts'
+import { GATEWAY_NAMES } from './adapters/all.ts'
+import type { DayRecord, Gateway } from './adapters/gateway.ts'
 import {
   listGatewaysUsed,
   listOpenAttempts,
   listOurRecords,
   type OurRecord,
 } from './compare-queries.ts'
-import type { DayRecord, Gateway } from './gateway.ts'
 import * as queries from './queries.ts'
-import { GATEWAYS, type GatewayName, type NewDiscrepancy } from './schema.ts'
+import type { GatewayName, NewDiscrepancy } from './schema.ts'
 import type { Payments } from './service.ts'
 
 /** How far the gateway's clock may differ from ours: a payment at midnight may be on either day of its record. */
@@ -57,7 +58,7 @@ async function listGateways(payments: Payments, db: Db, range: Range): Promise<G
     payments.deps.gateway,
     ...[...accounts, ...used].map((each) => each.gateway),
   ])
-  return GATEWAYS.filter((name) => names.has(name))
+  return GATEWAY_NAMES.filter((name) => names.has(name))
 }
 
 async function findProblems(payments: Payments, db: Db, name: GatewayName, range: Range) {

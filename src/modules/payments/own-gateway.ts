@@ -38,7 +38,7 @@ export async function setOwn(
   if (!(await limits.velocity(`gateway-checks:${db.tenant}`, CHECKS_PER_HOUR, HOUR_SECONDS))) {
     throw new ApiError('rate_limited', { headers: { 'retry-after': `${HOUR_SECONDS}` } })
   }
-  const found = await payments.checkCredential(change.gateway, change.credentials.security_key)
+  const found = await payments.checkCredentials(change.gateway, change.credentials)
   if (found === 'refused') throw new ApiError('gateway_refused')
   if (found === 'unreachable') {
     const headers = { 'retry-after': '10' }

@@ -4,6 +4,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { SimCharge } from './adapters/simulated/schema.ts'
 import { dropOwn, type OwnGatewayDeps, readOwn, setOwn } from './own-gateway.ts'
 import {
   CardForm,
@@ -11,7 +12,6 @@ import {
   OwnGatewayChange,
   PaymentSettings,
   SettingsChange,
-  SimCharge,
   Unsettled,
   UnsettledOfStore,
 } from './schema.ts'

@@ -1,105 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Currency, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 import { HOUR_MS } from '../../kernel/time.ts'
+import type {
+  CardScript,
+  CredentialShape,
+  Credentials as CredentialsOf,
+} from './adapters/adapter.ts'
+import { ADAPTERS, GATEWAY_NAMES } from './adapters/all.ts'
+import { CardFacts } from './adapters/schema.ts'
 
-export const GATEWAYS = ['simulated', 'nmi'] as const
-export const GatewayName = Type.Enum([...GATEWAYS])
+/** Rows may have the name of a gateway that only a newer process knows, so that the type is a text. */
+export const GatewayName = Type.Unsafe<string>(Type.Enum([...GATEWAY_NAMES]))
 export type GatewayName = Static<typeof GatewayName>
-
-/** The facts of a card that may be stored and shown. */
-export const CardFacts = Type.Object({
-  brand: Type.String({ examples: ['visa'] }),
-  last4: Type.String(),
-  exp_month: Type.Integer(),
-  exp_year: Type.Integer(),
-})
-export type CardFacts = Static<typeof CardFacts>
-
-/**
- * The outcome of a request to a gateway. `approved` and `declined`: the gateway's own decision.
- * `error`: no money moved, and the card is not at fault. `unknown`: the gateway may or may not have
- * carried it out, and only a lookup can tell.
- */
-export const OUTCOMES = ['approved', 'declined', 'error', 'unknown'] as const
-export type Outcome = (typeof OUTCOMES)[number]
-
-/** Why a gateway refused a request. Shoppers see only the first six. */
-export const REASONS = [
-  'card_declined',
-  'insufficient_funds',
-  'card_not_supported',
-  'expired_card',
-  'incorrect_cvv',
-  'processing_error',
-  'stop_all_recurring',
-  'stop_recurring',
-  'card_update_available',
-  'retry_in_days',
-  'already_settled',
-  'not_settled',
-  'amount_exceeded',
-  'invalid_state',
-  'duplicate',
-  // Our own reason, of no gateway: it approved a subscription's payment and did not store the card.
-  'card_not_stored',
-] as const
-export type Reason = (typeof REASONS)[number]
-
-/** Whether the same card may be tried again: later (soft), or never (hard). */
-export type RetryClass = 'soft' | 'hard'
-
-/** What the card network said of a charge, in its own codes, if the gateway passes them on. */
-export interface NetworkCodes {
-  /** The issuer's reply, such as `51`. */
-  network_code: string | null
-  /** The network's advice about another attempt, such as Mastercard's `03`. */
-  advice_code: string | null
-}
-
-/** A code of a network: shorter than any part of a card number that must not be stored. */
-export const NETWORK_CODE = /^[0-9A-Za-z]{1,8}$/
-
-export interface GatewayResult extends NetworkCodes {
-  outcome: Outcome
-  txn_id: string | null
-  auth_code: string | null
-  avs: string | null
-  cvv: string | null
-  /** The gateway's own code. */
-  code: string | null
-  reason: Reason | null
-  /** Whether the same request may succeed later. */
-  retryable: boolean
-  retry_class: RetryClass | null
-  /** The issuer reports the card as lost, stolen or misused. The shopper must not see this. */
-  fraud_signal: boolean
-  /** The token of the stored card, for later charges. */
-  vault_id: string | null
-  card: CardFacts | null
-}
-
-export type LookupState = 'authorized' | 'captured' | 'settled' | 'voided' | 'failed' | 'refunded'
-
-/**
- * A gateway's own record of a transaction. Unless `found` is `yes`, the other members are empty.
- */
-export interface Lookup extends NetworkCodes {
-  found: 'yes' | 'no' | 'unreachable'
-  state: LookupState | null
-  amount_cents: number
-  captured_cents: number
-  refunded_cents: number
-  txn_id: string | null
-  auth_code: string | null
-  avs: string | null
-  cvv: string | null
-  code: string | null
-  card: CardFacts | null
-  vault_id: string | null
-  refunds: { ref: string | null; amount_cents: number; outcome: 'approved' | 'declined' }[]
-  /** The card's holder has disputed the charge. */
-  disputed: boolean
-}
 
 export const ATTEMPT_KINDS = [
   'checkout',
@@ -230,7 +142,7 @@ export const PaymentSettings = Shared(
     tokenization_key: Nullable(
       Type.String({
         description:
-          "NMI's public key for Collect.js: with it, storefronts show the gateway's own card fields. Not a secret.",
+          "The public key of the account: with it, storefronts show the gateway's own card fields. Not a secret.",
       }),
     ),
     updated_at: Nullable(Timestamp),
@@ -238,16 +150,27 @@ export const PaymentSettings = Shared(
 )
 export type PaymentSettings = Static<typeof PaymentSettings>
 
-/** What a provider said of a credential. */
-export type CredentialCheck = 'valid' | 'refused' | 'unreachable'
+const shapeOf = ({ members }: CredentialShape) =>
+  Type.Object(
+    Object.fromEntries(
+      Object.entries(members).map(([name, { pattern, expected, ...options }]) => [
+        name,
+        Pattern(pattern, expected, options),
+      ]),
+    ),
+  )
 
-const Credentials = Type.Object({
-  security_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
-    minLength: 8,
-    maxLength: 200,
-    description: "NMI's `security_key`. Stored encrypted and never shown again.",
-  }),
-})
+/** The gateways at which a store may have an account of its own. */
+const WITH_ACCOUNTS = ADAPTERS.filter(({ credentials }) => credentials !== null)
+
+const SHAPES = ADAPTERS.flatMap(({ credentials }) =>
+  credentials === null ? [] : [shapeOf(credentials)],
+)
+
+/** The credentials of any gateway. Those of one gateway are no union, so that a fault names its member. */
+const Credentials = Type.Unsafe<CredentialsOf>(
+  SHAPES.length === 1 && SHAPES[0] !== undefined ? SHAPES[0] : Type.Union(SHAPES),
+)
 
 const TokenizationKey = Type.Optional(
   Nullable(
@@ -255,7 +178,7 @@ const TokenizationKey = Type.Optional(
       minLength: 8,
       maxLength: 100,
       description:
-        "The public key of the store's own account at NMI, for Collect.js. Left out, it stays as it is; null removes it.",
+        "The public key of the store's own account, for the gateway's card fields. Left out, it stays as it is; null removes it.",
     }),
   ),
 )
@@ -269,7 +192,7 @@ export type SettingsChange = Static<typeof SettingsChange>
 
 /** The account that a merchant brings along. */
 export const OwnGatewayChange = Type.Object({
-  gateway: Type.Enum(['nmi']),
+  gateway: Type.Unsafe<string>(Type.Enum(WITH_ACCOUNTS.map(({ name }) => name))),
   credentials: Credentials,
   tokenization_key: TokenizationKey,
 })
@@ -286,6 +209,17 @@ export const CardForm = Shared(
           "Not null: show the gateway's own card fields with this public key, and send only the token that they return, as `card.payment_token`.",
       }),
     ),
+    script: Type.Unsafe<CardScript | null>({
+      ...Nullable(
+        Type.Object({
+          driver: Type.String({ examples: ['collect'] }),
+          url: Type.String(),
+          key: Type.String({ description: 'The public key of the account.' }),
+        }),
+      ),
+      description:
+        "The script with the gateway's own card fields. `driver` names how to work with it. Null: the storefront asks for the card in its own fields.",
+    }),
   }),
 )
 export type CardForm = Static<typeof CardForm>
@@ -340,46 +274,4 @@ export interface NewDiscrepancy {
   order_id: string | null
   our_cents: number | null
   gateway_cents: number | null
-}
-
-/** A charge in the simulated gateway's own record. */
-export const SimCharge = Shared(
-  'SimulatedCharge',
-  Type.Object({
-    txn_id: Id,
-    ref: Id,
-    amount_cents: Cents,
-    currency: Currency,
-    outcome: Type.Enum(['approved', 'declined', 'error']),
-    code: Type.String(),
-    auth_code: Nullable(Type.String()),
-    avs: Nullable(Type.String()),
-    cvv: Nullable(Type.String()),
-    card: CardFacts,
-    captured_cents: Cents,
-    refunded_cents: Cents,
-    vault_id: Nullable(Id),
-    captured_at: Nullable(Timestamp),
-    voided_at: Nullable(Timestamp),
-    dispute_at: Nullable(Timestamp),
-    created_at: Timestamp,
-    journal: Type.Array(
-      Type.Object({
-        ref: Id,
-        kind: Type.Enum(['authorize', 'capture', 'void', 'refund']),
-        amount_cents: Cents,
-        outcome: Type.Enum(['approved', 'declined', 'error']),
-      }),
-    ),
-  }),
-)
-export type SimCharge = Static<typeof SimCharge>
-
-/** A call to a gateway without a usable answer, or with an answer that an operator must act on. */
-export interface FailedCall {
-  gateway: GatewayName
-  tenant: string
-  call: string
-  /** One word: `http_502`, `ECONNREFUSED`, `TimeoutError`, `unreadable`, `code_410`. */
-  why: string
 }

@@ -1,45 +1,36 @@
 import { mapViolations } from '../../db/constraints.ts'
-import type { Database, Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as stores from '../stores/service.ts'
-import { fencedGateway, type Gateway, unreachable } from './gateway.ts'
+import type {
+  Account,
+  AdapterDeps,
+  CredentialShape,
+  Credentials,
+  GatewayAdapter,
+  OpenGateways,
+} from './adapters/adapter.ts'
+import { ADAPTERS, adapterOf } from './adapters/all.ts'
+import type { Gateway } from './adapters/gateway.ts'
+import { unreachable } from './adapters/results.ts'
+import type { CredentialCheck } from './adapters/schema.ts'
+import * as simulatedQueries from './adapters/simulated/queries.ts'
+import { fencedGateway } from './gateway.ts'
 import * as queries from './queries.ts'
 import type {
   AccountRow,
   CardForm,
-  CredentialCheck,
-  FailedCall,
   GatewayName,
   PaymentSettings,
   SettingsChange,
 } from './schema.ts'
-import { openSimulated } from './simulated.ts'
-import * as simulatedQueries from './simulated-queries.ts'
 
-export interface PaymentDeps {
-  /** The database with the tables of the simulated gateway, on a handle of its own. */
-  database: Database
-  /** Derives a separate key for each purpose. */
-  key(purpose: string): Buffer
+export interface PaymentDeps extends AdapterDeps {
   /** The gateway of stores without a setting of their own. */
   gateway: GatewayName
-  nmi: {
-    url: string
-    securityKey: string | null
-    /** The public key of the installation's own account. */
-    tokenizationKey: string | null
-  }
-  /** How long a time-out of the simulated gateway takes; for tests. */
-  timeoutMs?: number
-  /** Reports an unexpected error of ours in a gateway's adapter. The report has no card and no credential. */
-  onFault: (error: unknown) => void
-  /** Reports a call without a usable answer. The report has nothing of the request. */
-  onNoAnswer: (call: FailedCall) => void
-  /** Reports a refusal for which an operator must repair the account. The report has nothing of the request. */
-  onAccountProblem: (call: FailedCall) => void
 }
 
 export interface Payments {
@@ -48,41 +39,35 @@ export interface Payments {
    * up, and a charge is refunded, at the gateway where it was made.
    */
   forStore(db: Db, gateway?: GatewayName): Promise<Gateway>
-  /** Tries a credential at its provider, by a call that moves no money. */
-  checkCredential(gateway: 'nmi', securityKey: string): Promise<CredentialCheck>
+  /** Tries credentials at their provider, by a call that moves no money. */
+  checkCredentials(gateway: GatewayName, credentials: Credentials): Promise<CredentialCheck>
   readonly deps: PaymentDeps
   close(): Promise<void>
 }
 
 export function openPayments(deps: PaymentDeps): Payments {
-  const { onNoAnswer, onAccountProblem } = deps
-  const credentialKey = deps.key('payment credentials')
-  const simulatedKey = deps.key('simulated gateway')
-  let nmi: Promise<import('./nmi.ts').NmiGateways> | null = null
-  // Loaded at the first payment with NMI: its XML and HTTP clients would slow down every start.
-  const openNmi = () =>
-    (nmi ??= import('./nmi.ts').then(({ openNmiGateways }) =>
-      openNmiGateways(deps.nmi.url, { onNoAnswer, onAccountProblem }),
-    ))
+  const opened = new Map<GatewayName, Promise<OpenGateways>>()
+  const open = (name: GatewayName): Promise<OpenGateways> => {
+    const known = opened.get(name) ?? adapterOf(name).open(deps)
+    opened.set(name, known)
+    return known
+  }
   return {
     deps,
     async forStore(db, named) {
       const accounts = await queries.listAccounts(db)
-      const gateway = named ?? accounts.find((each) => each.in_use)?.gateway ?? deps.gateway
-      if (gateway === 'simulated') {
-        const own = deps.database.tenantForMoney(db.tenant)
-        return openSimulated({ ...deps, db: own, key: simulatedKey })
-      }
-      const account = accounts.find((each) => each.gateway === gateway)
-      const securityKey = account?.credentials
-        ? decryptText(credentialKey, account.credentials, encryptionContext(db, gateway)).toString()
-        : deps.nmi.securityKey
-      const opened = (await openNmi()).open({ securityKey, tenant: db.tenant })
-      return distrustNewAccount(opened, deps, db.tenant)
+      const name = named ?? accounts.find((each) => each.in_use)?.gateway ?? deps.gateway
+      const stored = accounts.find((each) => each.gateway === name)?.credentials
+      const context = { db, deps, adapter: adapterOf(name) }
+      const { tenant } = db
+      const credentials = stored ? decrypt(context, stored) : ownAccount(context).credentials
+      const gateway = (await open(name)).forAccount({ tenant, credentials })
+      const { credentials: shape } = context.adapter
+      return shape === null ? gateway : distrustNewAccount(gateway, deps, tenant)
     },
-    checkCredential: async (_, securityKey) => (await openNmi()).check(securityKey),
+    checkCredentials: async (name, credentials) => (await open(name)).check(credentials),
     async close() {
-      await (await nmi)?.close()
+      for (const each of opened.values()) await (await each).close()
     },
   }
 }
@@ -110,10 +95,6 @@ export const fencedPayments = (payments: Payments, assertHeld: () => Promise<voi
   forStore: async (...of) => fencedGateway(await payments.forStore(...of), assertHeld),
 })
 
-/** Binds an encrypted credential to its store and gateway. */
-const encryptionContext = (db: Db, gateway: GatewayName) =>
-  `payment account ${db.tenant}/${gateway}`
-
 /** The gateway of a store, without the credential. */
 export async function settings(db: Db, deps: PaymentDeps): Promise<PaymentSettings> {
   const accounts = await queries.listAccounts(db)
@@ -131,10 +112,13 @@ export async function mayHaveRealMoney(
 ): Promise<boolean> {
   const accounts = await queries.listAccounts(db)
   return (
-    accounts.some(({ gateway }) => gateway !== 'simulated') ||
-    (hasOrders && deps.gateway !== 'simulated')
+    accounts.some(({ gateway }) => movesMoney(gateway)) || (hasOrders && movesMoney(deps.gateway))
   )
 }
+
+/** Whether a gateway moves money; also true of one that only a newer process knows. */
+const movesMoney = (gateway: GatewayName): boolean =>
+  ADAPTERS.find(({ name }) => name === gateway)?.movesMoney ?? true
 
 export const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSettings => ({
   gateway: account?.gateway ?? deps.gateway,
@@ -152,10 +136,12 @@ export async function cardForm(db: Db, deps: PaymentDeps): Promise<CardForm> {
   const [store, accounts] = await Promise.all([stores.findLive(db), queries.listAccounts(db)])
   if (store === null) throw new ApiError('unknown_tenant')
   const account = accounts.find((each) => each.in_use)
-  const gateway = account?.gateway ?? deps.gateway
-  if (gateway !== 'nmi') return { gateway, tokenization_key: null }
+  const adapter = adapterOf(account?.gateway ?? deps.gateway)
   const isOwn = account !== undefined && account.credentials !== null
-  return { gateway, tokenization_key: isOwn ? account.tokenization_key : deps.nmi.tokenizationKey }
+  const own = ownAccount({ adapter, deps })
+  const public_key = isOwn ? account.tokenization_key : own.public_key
+  const script = adapter.cardScript({ ...own, public_key }, deps.settings)
+  return { gateway: adapter.name, tokenization_key: public_key, script }
 }
 
 /**
@@ -168,23 +154,22 @@ export function setGateway(
   db: TenantDb,
   actor: audit.Actor,
   deps: PaymentDeps,
-  { gateway, credentials, tokenization_key }: SettingsChange,
+  { gateway, credentials: sent, tokenization_key }: SettingsChange,
 ): Promise<PaymentSettings> {
-  if (credentials !== undefined && gateway === 'simulated') {
-    throw badCredentials('must not be sent: the simulated gateway has no credentials')
-  }
+  const adapter = adapterOf(gateway)
+  if (sent !== undefined) requireCredentials(adapter, sent)
   return db.transaction('payments: set gateway', async (tx) => {
     await queries.lockAccounts(tx)
     const accounts = await queries.listAccounts(tx)
     const before = settingsOf(accounts.find((each) => each.in_use) ?? null, deps)
     const account = accounts.find((each) => each.gateway === gateway)
     const stored = account?.credentials
-    const sent = credentials?.security_key
-    const context = { db, deps, gateway }
+    const context = { db, deps, adapter }
     const isNew = sent !== undefined && !(stored && isSameCredential(context, stored, sent))
-    const replacesOther = Boolean(stored) || deps.nmi.securityKey !== null
-    const encrypted = isNew ? { ...encryptCredential(context, sent), replacesOther } : null
-    if (gateway === 'nmi' && !encrypted && !stored && deps.nmi.securityKey === null) {
+    const hasOwn = ownAccount(context).credentials !== null
+    const replacesOther = Boolean(stored) || hasOwn
+    const encrypted = isNew ? { ...encrypt(context, sent), replacesOther } : null
+    if (adapter.credentials !== null && !encrypted && !stored && !hasOwn) {
       throw badCredentials('must be sent: the installation has no account of its own')
     }
     if (tokenization_key && !encrypted && !stored) {
@@ -211,37 +196,66 @@ export function setGateway(
   })
 }
 
-interface CredentialContext {
-  db: Db
-  deps: PaymentDeps
-  gateway: GatewayName
-}
-
-/**
- * Whether the stored credential equals the sent one, which then changes nothing. One that cannot be decrypted was
- * encrypted with a secret that no longer exists, and counts as different.
- */
-function isSameCredential(
-  { db, deps, gateway }: CredentialContext,
-  stored: Buffer,
-  securityKey: string,
-): boolean {
-  try {
-    const key = deps.key('payment credentials')
-    return decryptText(key, stored, encryptionContext(db, gateway)).toString() === securityKey
-  } catch {
-    return false
+/** Refuses credentials that are not those of the gateway. */
+export function requireCredentials(
+  { name, credentials: shape }: Pick<GatewayAdapter, 'name' | 'credentials'>,
+  sent: Credentials,
+): void {
+  if (shape === null) {
+    throw badCredentials(`must not be sent: the ${name} gateway has no credentials`)
+  }
+  const members = Object.keys(shape.members)
+  if (members.some((member) => sent[member] === undefined)) {
+    throw badCredentials(`must have ${members.join(' and ')} for the gateway ${name}`)
   }
 }
 
-function encryptCredential({ db, deps, gateway }: CredentialContext, securityKey: string) {
+interface CredentialContext {
+  db: Db
+  deps: PaymentDeps
+  adapter: GatewayAdapter
+}
+
+/** The account of the installation. */
+const ownAccount = ({ adapter, deps }: Omit<CredentialContext, 'db'>): Account =>
+  adapter.ownAccount(deps.settings)
+
+/** Binds encrypted credentials to their store and gateway. */
+const encryptionContext = ({ db, adapter }: CredentialContext) =>
+  `payment account ${db.tenant}/${adapter.name}`
+
+const keyOf = ({ deps }: CredentialContext) => deps.key('payment credentials')
+
+const shapeOf = ({ adapter }: CredentialContext): CredentialShape => {
+  if (adapter.credentials === null) throw new Error(`${adapter.name} has no credentials`)
+  return adapter.credentials
+}
+
+const decrypt = (context: CredentialContext, stored: Buffer): Credentials =>
+  shapeOf(context).fromText(
+    decryptText(keyOf(context), stored, encryptionContext(context)).toString(),
+  )
+
+function encrypt(context: CredentialContext, credentials: Credentials) {
+  const shape = shapeOf(context)
+  const hinted = shape.hinted(credentials)
+  const text = shape.toText(credentials)
   return {
-    credentials: encryptText(
-      deps.key('payment credentials'),
-      securityKey,
-      encryptionContext(db, gateway),
-    ),
-    hint: securityKey.length < HINT_LENGTH_MIN ? null : securityKey.slice(-4),
+    credentials: encryptText(keyOf(context), text, encryptionContext(context)),
+    hint: hinted.length < HINT_LENGTH_MIN ? null : hinted.slice(-4),
+  }
+}
+
+/**
+ * Whether the stored credentials equal those that were sent, which then change nothing. Stored ones that cannot be
+ * decrypted were encrypted with a secret that no longer exists, and count as different.
+ */
+function isSameCredential(context: CredentialContext, stored: Buffer, sent: Credentials): boolean {
+  const { toText } = shapeOf(context)
+  try {
+    return toText(decrypt(context, stored)) === toText(sent)
+  } catch {
+    return false
   }
 }
 

@@ -1,9 +1,10 @@
 import type { AllStores, Db, Tx } from '../../db/database.ts'
 import type { Page } from '../../kernel/page.ts'
+import { unknownResult } from './adapters/results.ts'
+import type { GatewayResult, Reason } from './adapters/schema.ts'
 import * as queries from './attempt-queries.ts'
-import { unknownResult } from './gateway.ts'
 import { resolveUnknown } from './queries.ts'
-import type { Attempt, AttemptKind, GatewayResult, OperatorDecision, Reason } from './schema.ts'
+import type { Attempt, AttemptKind, OperatorDecision } from './schema.ts'
 
 /** Lists the attempts whose gateway has not answered for hours, the oldest first. */
 export async function listUnsettled(db: Db, page: Page) {

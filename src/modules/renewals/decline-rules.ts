@@ -1,11 +1,11 @@
-import type { GatewayResult, Reason } from '../payments/schema.ts'
+import type { GatewayResult, Reason } from '../payments/adapters/schema.ts'
 import type { TryLimit } from '../subscriptions/cycle-schema.ts'
 import { DECLINE_CLASSES } from '../subscriptions/schema.ts'
 
 /**
  * The rules of what may be done after a declined renewal, as data. The classes are those of the card
- * networks: they fine an attempt that they forbid, and the bank will not approve it. Each rule names its
- * source and when that was read (decision 0044).
+ * networks: they fine an attempt that they forbid, and the bank will not approve it. Each rule of a network names
+ * its source and when that was read (decision 0044).
  */
 
 /**
@@ -16,9 +16,30 @@ import { DECLINE_CLASSES } from '../subscriptions/schema.ts'
  */
 export type DeclineClass = (typeof DECLINE_CLASSES)[number] | 'unsent'
 
-interface DeclineRule {
+/** The class of each reason of a decline: the same for all gateways, whose adapters give the reasons. */
+const CLASS_OF_REASON: Readonly<Record<Reason, DeclineClass>> = {
+  card_declined: 'soft',
+  insufficient_funds: 'funds',
+  retry_in_days: 'wait',
+  card_update_available: 'update',
+  card_not_supported: 'hard',
+  expired_card: 'hard',
+  incorrect_cvv: 'hard',
+  stop_recurring: 'stop',
+  stop_all_recurring: 'stop_all',
+  processing_error: 'unsent',
+  duplicate: 'unsent',
+  invalid_state: 'unsent',
+  not_settled: 'unsent',
+  already_settled: 'unsent',
+  amount_exceeded: 'soft',
+  card_not_stored: 'soft',
+}
+
+/** What the networks' advice means. */
+interface AdviceRule {
   class: DeclineClass
-  /** The gateway's codes. */
+  /** The network's codes. */
   codes: readonly string[]
   /** The networks' name of the code. */
   network: string
@@ -27,79 +48,10 @@ interface DeclineRule {
   asOf: string
 }
 
-const NMI = "NMI's list of response codes"
-
-export const DECLINE_RULES: readonly DeclineRule[] = [
-  {
-    class: 'soft',
-    codes: ['200', '201', '240', '260'],
-    network: 'Visa category 2 and 4, Mastercard advice 02',
-    source: NMI,
-    asOf: '2026-10',
-  },
-  {
-    class: 'funds',
-    codes: ['202', '203'],
-    network: 'Visa 51 and 61, Mastercard advice 24 to 30',
-    source: NMI,
-    asOf: '2026-10',
-  },
-  {
-    class: 'wait',
-    codes: ['264'],
-    network: 'Mastercard advice 02, some days later',
-    source: NMI,
-    asOf: '2026-10',
-  },
-  {
-    class: 'update',
-    codes: ['263'],
-    network: 'Mastercard advice 01: new account information is available',
-    source: NMI,
-    asOf: '2026-10',
-  },
-  {
-    class: 'hard',
-    codes: ['223', '224', '225'],
-    network: 'Visa category 3: the data of the card are wrong or old',
-    source: 'Visa Core Rules of 2026-04-18, table 7-2',
-    asOf: '2026-10',
-  },
-  {
-    class: 'hard',
-    codes: ['204', '220', '221', '222', '250', '251', '252', '253', '461'],
-    network: 'Visa category 1, Mastercard advice 03: the issuer will never approve',
-    source:
-      'Visa Core Rules of 2026-04-18, table 7-2; developers.tabapay.com/docs/excessive-retry-rules',
-    asOf: '2026-10',
-  },
-  {
-    class: 'stop',
-    codes: ['262'],
-    network: 'Visa R0, Mastercard advice 21: this agreement was ended at the bank',
-    source: NMI,
-    asOf: '2026-10',
-  },
-  {
-    class: 'stop_all',
-    codes: ['261'],
-    network: 'Visa R1 and R3: all agreements on the card were ended',
-    source: NMI,
-    asOf: '2026-10',
-  },
-  {
-    class: 'unsent',
-    codes: ['400', '410', '411', '420', '421', '430', '440', '441', '460'],
-    network: 'no answer of a bank',
-    source: NMI,
-    asOf: '2026-10',
-  },
-]
-
 const TABAPAY = 'developers.tabapay.com/docs/excessive-retry-rules'
 
 /** The meanings of a network's advice, which some gateways pass on beside their own code. */
-export const ADVICE_RULES: readonly DeclineRule[] = [
+export const ADVICE_RULES: readonly AdviceRule[] = [
   {
     class: 'update',
     codes: ['01'],
@@ -137,42 +89,25 @@ export const ADVICE_RULES: readonly DeclineRule[] = [
   },
 ]
 
-const byCode = (rules: readonly DeclineRule[]) =>
-  new Map(rules.flatMap((rule) => rule.codes.map((code) => [code, rule.class] as const)))
-
-const CLASS_OF = byCode(DECLINE_RULES)
-const CLASS_OF_ADVICE = byCode(ADVICE_RULES)
+const CLASS_OF_ADVICE = new Map(
+  ADVICE_RULES.flatMap((rule) => rule.codes.map((code) => [code, rule.class] as const)),
+)
 
 const BY_STRICTNESS: readonly DeclineClass[] = DECLINE_CLASSES
 
-/** Returns the stricter class, of a gateway's code and of a network's advice. */
+/** Returns the stricter class, of a gateway's answer and of a network's advice. */
 const stricter = (one: DeclineClass, other: DeclineClass): DeclineClass =>
   BY_STRICTNESS.indexOf(other) > BY_STRICTNESS.indexOf(one) ? other : one
 
-/** Reasons of refusals that the gateway itself makes, which all have the code 300. */
-const HARD_REASONS: readonly (Reason | null)[] = [
-  'card_not_supported',
-  'expired_card',
-  'incorrect_cvv',
-]
-const UNSENT_REASONS: readonly (Reason | null)[] = [
-  'processing_error',
-  'duplicate',
-  'invalid_state',
-  'not_settled',
-  'already_settled',
-]
+type Answer = Pick<GatewayResult, 'code' | 'reason' | 'retryable' | 'fraud_signal'>
 
 /** Returns the class of a failed charge. The result is null if the gateway has no record of the charge. */
 export function classOf(
-  result:
-    | (Pick<GatewayResult, 'code' | 'reason' | 'retryable'> &
-        Partial<Pick<GatewayResult, 'advice_code'>>)
-    | null,
+  result: (Answer & Partial<Pick<GatewayResult, 'advice_code'>>) | null,
 ): DeclineClass {
   if (result === null) return 'unsent'
   const advised = CLASS_OF_ADVICE.get(result.advice_code ?? '')
-  const answered = classOfCode(result)
+  const answered = classOfAnswer(result)
   return advised === undefined || answered === 'unsent' ? answered : stricter(answered, advised)
 }
 
@@ -194,17 +129,13 @@ const ADVICE_DAYS: Readonly<Record<string, number>> = {
 export const adviceDays = (result: Pick<GatewayResult, 'advice_code'> | null): number =>
   ADVICE_DAYS[result?.advice_code ?? ''] ?? 0
 
-function classOfCode({
-  code,
-  reason,
-  retryable,
-}: Pick<GatewayResult, 'code' | 'reason' | 'retryable'>): DeclineClass {
+function classOfAnswer({ code, reason, retryable, fraud_signal }: Answer): DeclineClass {
   // Without a code the charge was never sent, or an operator has decided how it ended.
   if (code === null) return retryable ? 'unsent' : 'soft'
-  const known = CLASS_OF.get(code)
-  if (known !== undefined) return known
-  if (HARD_REASONS.includes(reason)) return 'hard'
-  return UNSENT_REASONS.includes(reason) ? 'unsent' : 'soft'
+  if (reason === null) return 'soft'
+  // A plain decline to the shopper, but the card is lost, stolen or misused: its issuer will never approve.
+  if (reason === 'card_declined' && fraud_signal) return 'hard'
+  return CLASS_OF_REASON[reason]
 }
 
 /** The days after which a bank that replied "in some days" may be asked again. */

@@ -3,7 +3,7 @@ import type { Tx } from '../../db/database.ts'
 import type { EndedRenewal } from '../checkout/service.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { addToTimeline } from '../orders/service.ts'
-import type { GatewayResult } from '../payments/schema.ts'
+import type { GatewayResult } from '../payments/adapters/schema.ts'
 import type { DueSubscription, Stop } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
 import {

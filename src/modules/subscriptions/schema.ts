@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 import { INTERVALS } from '../catalog/schema.ts'
 import { ShownShipTo } from '../orders/schema.ts'
-import type { CardFacts } from '../payments/schema.ts'
+import type { CardFacts } from '../payments/adapters/schema.ts'
 import type { DiscountTerms } from '../pricing/coupon.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc, { type GeneratorValue } from 'fast-check'
 import { systemClock } from '../../../src/kernel/clock.ts'
-import { readCard } from '../../../src/modules/payments/card.ts'
-import type { Gateway } from '../../../src/modules/payments/gateway.ts'
+import type { Gateway } from '../../../src/modules/payments/adapters/gateway.ts'
 import {
   notSent,
   refused,
   unknownResult,
   unreachable,
-} from '../../../src/modules/payments/gateway.ts'
-import { type GatewayResult, REFUND_TRANSIT_MS } from '../../../src/modules/payments/schema.ts'
+} from '../../../src/modules/payments/adapters/results.ts'
+import type { GatewayResult } from '../../../src/modules/payments/adapters/schema.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
+import { REFUND_TRANSIT_MS } from '../../../src/modules/payments/schema.ts'
 import type { WonClaim } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { cancel, edit, refund } from '../../harness/operations.ts'

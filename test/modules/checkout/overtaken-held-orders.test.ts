@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import type { Gateway } from '../../../src/modules/payments/gateway.ts'
-import { refused } from '../../../src/modules/payments/gateway.ts'
+import type { Gateway } from '../../../src/modules/payments/adapters/gateway.ts'
+import { refused } from '../../../src/modules/payments/adapters/results.ts'
 import { release } from '../../harness/operations.ts'
 import {
   type Bought,

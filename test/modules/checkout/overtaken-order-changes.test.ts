@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { systemClock } from '../../../src/kernel/clock.ts'
+import type { Gateway } from '../../../src/modules/payments/adapters/gateway.ts'
+import { unknownResult } from '../../../src/modules/payments/adapters/results.ts'
+import type { GatewayResult } from '../../../src/modules/payments/adapters/schema.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
-import type { Gateway } from '../../../src/modules/payments/gateway.ts'
-import { unknownResult } from '../../../src/modules/payments/gateway.ts'
-import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { edit, refund } from '../../harness/operations.ts'
 import {
   type Bought,

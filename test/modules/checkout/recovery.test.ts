@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { systemClock } from '../../../src/kernel/clock.ts'
+import { refused } from '../../../src/modules/payments/adapters/results.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
-import { refused } from '../../../src/modules/payments/gateway.ts'
 import { DUE_NOW } from '../../harness/operations.ts'
 import {
   APPROVED,

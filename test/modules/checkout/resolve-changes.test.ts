@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
+import { unknownResult, unreachable } from '../../../src/modules/payments/adapters/results.ts'
 import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
 import { APPROVED, addVariant, cart, checkout, openShop, stock } from './setup.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
-import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+import { unknownResult, unreachable } from '../../../src/modules/payments/adapters/results.ts'
+import type { GatewayResult } from '../../../src/modules/payments/adapters/schema.ts'
 import { type CheckoutApp, type GatewayOverride, openCheckoutApp } from './setup.ts'
 
 type Verb = 'authorize' | 'capture' | 'sale' | 'void' | 'refund'

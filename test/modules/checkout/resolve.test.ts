@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { readQueueFacts } from '../../../src/db/queue-facts.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
+import { refused, unreachable } from '../../../src/modules/payments/adapters/results.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
-import { refused, unreachable } from '../../../src/modules/payments/gateway.ts'
 import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
 import {
   APPROVED,

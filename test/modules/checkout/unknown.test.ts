@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { DAY_MS } from '../../../src/kernel/time.ts'
-import type { Gateway } from '../../../src/modules/payments/gateway.ts'
-import { notSent, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
-import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+import type { Gateway } from '../../../src/modules/payments/adapters/gateway.ts'
+import { notSent, refused, unknownResult } from '../../../src/modules/payments/adapters/results.ts'
+import type { GatewayResult } from '../../../src/modules/payments/adapters/schema.ts'
 import {
   addVariant,
   cart,
@@ -318,7 +318,7 @@ test('without an answer of the gateway', async (t) => {
     await app.crash(shop, body, 'authorized', key)
     // No simulated card is approved with a warning, as banks do.
     const gateway: GatewayOverride = (real) => ({
-      lookup: async (what) => ({ ...(await real.lookup(what)), code: '252' }),
+      lookup: async (what) => ({ ...(await real.lookup(what)), code: '250' }),
     })
     await app.expireClaims()
     await app.reconcile({ gateway })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Scheme } from '../../../src/modules/gateway/schema.ts'
 import type { TestApp } from '../../harness/app.ts'
 
 export type Headers = Record<string, string>
@@ -28,6 +27,8 @@ export function signStandard(
     'webhook-signature': `v1,${mac(bytes, `${id}.${seconds}.`, raw).digest('base64')}`,
   }
 }
+
+type Scheme = 'nmi' | 'stripe' | 'standard'
 
 export const KEYS: Record<Scheme, string> = {
   nmi: '4F9A1C2E3B5D6F708192A3B4C5D6E7F8',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { VERIFIERS } from '../../../src/modules/gateway/verify.ts'
+import { schemeOf } from '../../../src/modules/gateway/schemes.ts'
 import { type Headers, KEYS, signNmi, signStandard, signStripe } from './setup.ts'
 
 const raw = (text: string) => Buffer.from(text)
@@ -34,11 +34,11 @@ describe('the scheme of NMI', () => {
       't=AbC123nonce,s=6de632a016622eec5744760750b806eb5e997e6db9060ac928f2c95433d00375',
   }
   const holds = (headers: Headers, bytes = body, key = KEYS.nmi) =>
-    VERIFIERS.nmi(key, { headers, raw: bytes }, 0)
+    schemeOf('nmi').verify(key, { headers, raw: bytes }, 0)
 
   test('accepts a signature of another implementation, at any time', () => {
     assert.ok(holds(known))
-    assert.ok(VERIFIERS.nmi(KEYS.nmi, { headers: known, raw: body }, 4e12))
+    assert.ok(schemeOf('nmi').verify(KEYS.nmi, { headers: known, raw: body }, 4e12))
   })
 
   test('refuses any other body, key or header', () => {
@@ -69,7 +69,11 @@ describe('the scheme of Stripe', () => {
   const good = 'cb195d66ba4322b02d340a944e8d1dd93e439a371e4136c162ca64a85b70b895'
   const bad = '0'.repeat(64)
   const holds = (signature: string, bytes = body, at = now) =>
-    VERIFIERS.stripe(KEYS.stripe, { headers: { 'stripe-signature': signature }, raw: bytes }, at)
+    schemeOf('stripe').verify(
+      KEYS.stripe,
+      { headers: { 'stripe-signature': signature }, raw: bytes },
+      at,
+    )
 
   test('accepts a signature of another implementation among several', () => {
     assert.ok(holds(`t=${seconds},v1=${good}`))
@@ -88,7 +92,7 @@ describe('the scheme of Stripe', () => {
     assert.ok(!holds(`t=${seconds},v1=${good}`, Buffer.concat([body, raw(' ')])))
     for (const headers of tampered(signStripe(KEYS.stripe, body, seconds))) {
       assert.ok(
-        !VERIFIERS.stripe(KEYS.stripe, { headers, raw: body }, now),
+        !schemeOf('stripe').verify(KEYS.stripe, { headers, raw: body }, now),
         JSON.stringify(headers),
       )
     }
@@ -137,13 +141,13 @@ describe('the scheme of Standard Webhooks', () => {
     'webhook-signature': signature,
   })
   const holds = (headers: Headers, at = now, bytes = body) =>
-    VERIFIERS.standard(vector.key, { headers, raw: bytes }, at)
+    schemeOf('standard').verify(vector.key, { headers, raw: bytes }, at)
 
   test('accepts the published vectors, with and without the prefix of the key', () => {
     for (const each of published) {
       const sent = { headers: headersOf(each), raw: raw(each.body) }
-      assert.ok(VERIFIERS.standard(each.key, sent, each.seconds * 1_000))
-      assert.ok(VERIFIERS.standard(each.key.slice(6), sent, each.seconds * 1_000))
+      assert.ok(schemeOf('standard').verify(each.key, sent, each.seconds * 1_000))
+      assert.ok(schemeOf('standard').verify(each.key.slice(6), sent, each.seconds * 1_000))
     }
   })
 
@@ -154,12 +158,12 @@ describe('the scheme of Standard Webhooks', () => {
     const id = 'msg_1'
     const headers = signStandard(padded, body, { id, seconds: vector.seconds })
     for (const key of [padded, bare, `whsec_${bare}`]) {
-      assert.ok(VERIFIERS.standard(key, { headers, raw: body }, now), key)
+      assert.ok(schemeOf('standard').verify(key, { headers, raw: body }, now), key)
     }
     const loose = bare.replace(/A$/, 'B')
     assert.deepEqual(Buffer.from(loose, 'base64'), bytes)
     for (const key of [loose, `${bare}==`, `${padded}=`, `${bare.slice(0, 8)}=`, '====', '']) {
-      assert.ok(!VERIFIERS.standard(key, { headers, raw: body }, now), key)
+      assert.ok(!schemeOf('standard').verify(key, { headers, raw: body }, now), key)
     }
   })
 

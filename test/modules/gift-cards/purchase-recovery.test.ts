@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
-import { unknownResult } from '../../../src/modules/payments/gateway.ts'
+import { unknownResult } from '../../../src/modules/payments/adapters/results.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { refund } from '../../harness/operations.ts'
 import {

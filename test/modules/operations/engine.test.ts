@@ -11,8 +11,8 @@ import {
   TRUST_CLOCKS,
 } from '../../../src/modules/operations/service.ts'
 import { OPERATION_NAMES, OPERATIONS, operationAt } from '../../../src/modules/operations/table.ts'
+import type { Gateway } from '../../../src/modules/payments/adapters/gateway.ts'
 import { beginAttempt } from '../../../src/modules/payments/attempts.ts'
-import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { finish, STARTED } from '../../../src/platform/idempotency.ts'
 import { claimDue } from '../../../src/platform/idempotency-due.ts'

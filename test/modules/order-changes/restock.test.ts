@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { refused } from '../../../src/modules/payments/gateway.ts'
+import { refused } from '../../../src/modules/payments/adapters/results.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { refund } from '../../harness/operations.ts'

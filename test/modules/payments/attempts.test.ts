@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { TenantDb, Tx } from '../../../src/db/database.ts'
+import { resultOfLookup } from '../../../src/modules/payments/adapters/results.ts'
 import * as attempts from '../../../src/modules/payments/attempts.ts'
-import { resultOfLookup } from '../../../src/modules/payments/gateway.ts'
 import { LeaseLostError } from '../../../src/platform/leases.ts'
 import { begin, CARDS, chargeOf, openPaymentsApp } from './setup.ts'
 
@@ -97,7 +97,7 @@ test('an attempt', async (t) => {
       assert.equal(await close(id, await gateway.sale(charge)), true)
       const { state, closed_at } = await get(id)
       assert.deepEqual([state, closed_at], ['unknown', null])
-      const found = resultOfLookup(await gateway.lookup({ ref: id }))
+      const found = resultOfLookup(gateway, await gateway.lookup({ ref: id }))
       assert.equal(await close(id, found), true)
       assert.equal((await get(id)).state, 'approved')
     },

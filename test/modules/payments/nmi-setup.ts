@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
-import type { BreakerOptions } from '../../../src/modules/payments/breaker.ts'
-import { openNmiGateways } from '../../../src/modules/payments/nmi.ts'
+import type { BreakerOptions } from '../../../src/modules/payments/adapters/breaker.ts'
+import { openNmiGateways } from '../../../src/modules/payments/adapters/nmi/gateway.ts'
 import { startNmi } from '../../harness/nmi.ts'
 import { CARDS, chargeOf } from './setup.ts'
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { resultOfLookup } from '../../../src/modules/payments/gateway.ts'
-import { lookupOf, readTransactions } from '../../../src/modules/payments/nmi-record.ts'
+import { NMI_VOCABULARY } from '../../../src/modules/payments/adapters/nmi/meanings.ts'
+import { lookupOf, readTransactions } from '../../../src/modules/payments/adapters/nmi/record.ts'
+import { resultOfLookup } from '../../../src/modules/payments/adapters/results.ts'
 import type { Fault } from '../../harness/nmi.ts'
 import { charge, KEY, openNmi } from './nmi-setup.ts'
 import { CARDS, cardOf } from './setup.ts'
@@ -214,7 +215,10 @@ describe('a charge by NMI', () => {
     const found = (codes: string) => {
       const transactions = readTransactions(record(codes))
       assert.ok(transactions)
-      const { outcome, code, network_code, advice_code } = resultOfLookup(lookupOf(transactions))
+      const { outcome, code, network_code, advice_code } = resultOfLookup(
+        NMI_VOCABULARY,
+        lookupOf(transactions),
+      )
       return [outcome, code, network_code, advice_code]
     }
     const both =
@@ -232,7 +236,7 @@ describe('a charge by NMI', () => {
          <response_code>${code}</response_code></action></transaction></nm_response>`,
       )
       assert.ok(transactions)
-      const { outcome } = resultOfLookup(lookupOf(transactions))
+      const { outcome } = resultOfLookup(NMI_VOCABULARY, lookupOf(transactions))
       assert.ok(outcome === 'declined' || outcome === 'error', `${code} is ${outcome}`)
     }
   })

@@ -128,7 +128,12 @@ test('the gateway of a store', async (t) => {
       const { status, body } = await app.storefront.get(`/v1/tenants/${tenant}/card-form`)
       return [status, body.card_form ?? body.error.code]
     }
-    const nmi = (tokenization_key: string | null) => [200, { gateway: 'nmi', tokenization_key }]
+    const nmi = (tokenization_key: string | null) => {
+      const url = 'https://secure.nmi.com/token/Collect.js'
+      const script =
+        tokenization_key === null ? null : { driver: 'collect', url, key: tokenization_key }
+      return [200, { gateway: 'nmi', tokenization_key, script }]
+    }
     const own = { gateway: 'nmi', credentials: { security_key: KEY } }
     await operator.put(url('globex'), own)
     assert.deepEqual(await form('globex'), nmi(null))
@@ -138,7 +143,8 @@ test('the gateway of a store', async (t) => {
     await operator.put(url('globex'), { gateway: 'nmi' })
     assert.deepEqual(await form('globex'), nmi('public-key-1'), 'left out, it stays')
     await operator.put(url('globex'), { gateway: 'simulated' })
-    assert.deepEqual(await form('globex'), [200, { gateway: 'simulated', tokenization_key: null }])
+    const none = { gateway: 'simulated', tokenization_key: null, script: null }
+    assert.deepEqual(await form('globex'), [200, none])
     await operator.put(url('globex'), { gateway: 'nmi', tokenization_key: null })
     assert.deepEqual(await form('globex'), nmi(null), 'null removes it')
     for (const tenant of ['umbrella', 'nobody']) {

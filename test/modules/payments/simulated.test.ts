@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { resultOfLookup, reversePayment } from '../../../src/modules/payments/gateway.ts'
+import { resultOfLookup } from '../../../src/modules/payments/adapters/results.ts'
+import { reversePayment } from '../../../src/modules/payments/gateway.ts'
 import { CARDS, cardOf, chargeOf, openPaymentsApp } from './setup.ts'
 
 test('the simulated gateway', async (t) => {
@@ -57,7 +58,7 @@ test('the simulated gateway', async (t) => {
     const found = await gateway.lookup({ ref: charge.ref })
     assert.deepEqual([found.found, found.state], ['yes', 'authorized'])
     assert.deepEqual([found.amount_cents, found.captured_cents], [1_234, 0])
-    const resolved = resultOfLookup(found)
+    const resolved = resultOfLookup(gateway, found)
     assert.deepEqual([resolved.outcome, resolved.txn_id], ['approved', found.txn_id])
     assert.ok(found.txn_id && found.vault_id)
     const captured = await gateway.capture({ ...charge, txn_id: found.txn_id })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
-import { refused, resultOfCode } from '../../../src/modules/payments/gateway.ts'
+import { refused, resultOf } from '../../../src/modules/payments/adapters/results.ts'
 import * as cycles from '../../../src/modules/subscriptions/cycles.ts'
 import { CARDS, type RenewalApp, type RenewalShop, shareRenewalApp } from './setup.ts'
 
@@ -224,7 +224,9 @@ describe('a declined renewal', () => {
 
   test('a renewal that is declined for want of funds is tried on a payday that is near', async () => {
     const { shop, id } = await due(CARDS.approved, { dunning_delays_days: [3] })
-    const gateway = () => ({ authorize: async () => resultOfCode('202') })
+    const gateway = () => ({
+      authorize: async () => resultOf('insufficient_funds', { code: '202' }),
+    })
     await app.run(shop, { gateway })
     assert.match((await app.row(id)).dunning_next_at.toISOString(), /^2027-02-15T/)
   })

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { noRecord, unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
+import {
+  noRecord,
+  unknownResult,
+  unreachable,
+} from '../../../src/modules/payments/adapters/results.ts'
 import { runDue } from '../../../src/modules/renewals/jobs.ts'
 import { hasten } from '../../../src/platform/idempotency-due.ts'
 import type { GatewayOverride } from '../checkout/setup.ts'

@@ -1,62 +1,81 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { notSent, refused, resultOfCode } from '../../../src/modules/payments/gateway.ts'
-import { meaningOf } from '../../../src/modules/payments/response-codes.ts'
+import { ADAPTERS } from '../../../src/modules/payments/adapters/all.ts'
+import type { Meaning } from '../../../src/modules/payments/adapters/meanings.ts'
+import { NMI_VOCABULARY } from '../../../src/modules/payments/adapters/nmi/meanings.ts'
+import { notSent, refused, resultOf } from '../../../src/modules/payments/adapters/results.ts'
 import {
   ADVICE_RULES,
   adviceDays,
   classOf,
-  DECLINE_RULES,
   type DeclineClass,
 } from '../../../src/modules/renewals/decline-rules.ts'
 import { planDunning } from '../../../src/modules/renewals/plan-dunning.ts'
 
+const REFUSED = { code: '300' }
+
 describe('the class of a failed renewal', () => {
-  test('is stated once for each code, with its source and when that was read', () => {
-    for (const rules of [DECLINE_RULES, ADVICE_RULES]) {
-      const codes = rules.flatMap((rule) => rule.codes)
-      assert.equal(new Set(codes).size, codes.length)
-      for (const { source, asOf } of rules) {
-        assert.ok(source.length > 0)
-        assert.match(asOf, /^20\d\d-\d\d$/)
-      }
+  test("names the source of each network's advice, and when that was read", () => {
+    const codes = ADVICE_RULES.flatMap((rule) => rule.codes)
+    assert.equal(new Set(codes).size, codes.length)
+    for (const { source, asOf } of ADVICE_RULES) {
+      assert.ok(source.length > 0)
+      assert.match(asOf, /^20\d\d-\d\d$/)
     }
   })
 
   test('is the stricter one of what the gateway and the network say', () => {
-    const advised = (code: string, advice_code: string) =>
-      classOf(resultOfCode(code, { advice_code }))
-    assert.equal(advised('200', '03'), 'hard')
-    assert.equal(advised('200', '21'), 'stop')
-    assert.equal(advised('202', '01'), 'update')
-    assert.equal(advised('250', '02'), 'hard', 'a friendly advice opens no hard decline')
-    assert.equal(advised('261', '21'), 'stop_all')
-    assert.equal(advised('200', '27'), 'funds')
-    assert.equal(advised('200', '99'), 'soft', 'an advice that is not listed says nothing')
-    assert.equal(advised('400', '03'), 'unsent', 'no bank was asked')
+    const advised = (meaning: Meaning, advice_code: string) =>
+      classOf(resultOf(meaning, { code: 'any', advice_code }))
+    assert.equal(advised('declined', '03'), 'hard')
+    assert.equal(advised('declined', '21'), 'stop')
+    assert.equal(advised('insufficient_funds', '01'), 'update')
+    assert.equal(advised('card_misused', '02'), 'hard', 'a friendly advice opens no hard decline')
+    assert.equal(advised('all_agreements_ended', '21'), 'stop_all')
+    assert.equal(advised('declined', '27'), 'funds')
+    assert.equal(advised('declined', '99'), 'soft', 'an advice that is not listed says nothing')
+    assert.equal(advised('unavailable', '03'), 'unsent', 'no bank was asked')
   })
 
-  test('never allows a retry that the gateway calls hard', () => {
+  test('allows no retry that a gateway calls hard', () => {
     const retried: DeclineClass[] = ['soft', 'funds', 'wait', 'unsent']
-    for (const code of DECLINE_RULES.flatMap((rule) => rule.codes)) {
-      const meaning = meaningOf(code)
-      if (meaning.retry_class !== 'hard') continue
-      assert.ok(!retried.includes(classOf({ code, ...meaning })), code)
+    for (const { means } of ADAPTERS.flatMap(({ meanings }) => meanings)) {
+      const result = resultOf(means, { code: 'any' })
+      if (result.retry_class !== 'hard') continue
+      assert.ok(!retried.includes(classOf(result)), means)
     }
   })
 
-  test('the class of a failed renewal with a code that is not listed is that of its reason', () => {
-    assert.equal(classOf(refused('expired_card')), 'hard')
-    assert.equal(classOf(refused('processing_error')), 'unsent')
-    assert.equal(classOf(resultOfCode('299')), 'soft')
+  test('is that of the reason, also where the gateway itself refuses', () => {
+    assert.equal(classOf(refused('expired_card', REFUSED)), 'hard')
+    assert.equal(classOf(refused('processing_error', REFUSED)), 'unsent')
+    assert.equal(classOf(refused('amount_exceeded', REFUSED)), 'soft')
     assert.equal(classOf(notSent()), 'unsent')
-    assert.equal(
-      classOf({ ...refused('processing_error'), code: null }),
-      'soft',
-      'an operator has declined it',
-    )
+    assert.equal(classOf(refused('processing_error')), 'soft', 'an operator has declined it')
     assert.equal(classOf(null), 'unsent', 'the gateway has no record')
+  })
+
+  test('is that which each code of NMI has had from the start, also for rows that were stored then', () => {
+    const before: Record<DeclineClass, string[]> = {
+      soft: ['200', '201', '240', '260', '299'],
+      funds: ['202', '203'],
+      wait: ['264'],
+      update: ['263'],
+      hard: '204 220 221 222 223 224 225 250 251 252 253 461'.split(' '),
+      stop: ['262'],
+      stop_all: ['261'],
+      unsent: '300 350 400 410 411 420 421 430 440 441 460'.split(' '),
+    }
+    for (const [expected, codes] of Object.entries(before)) {
+      for (const code of codes) {
+        const result = resultOf(NMI_VOCABULARY.meaningOf(code), { code })
+        assert.equal(classOf(result), expected, code)
+        // A row of an attempt keeps these three members of the result.
+        const { reason, fraud_signal } = result
+        assert.equal(classOf({ code, reason, fraud_signal, retryable: false }), expected, code)
+      }
+    }
   })
 })
 

@@ -6,13 +6,13 @@ import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
 import type { CheckoutDeps } from '../../../src/modules/checkout/service.ts'
 import { listCharges } from '../../../src/modules/orders/queries.ts'
+import type { Gateway } from '../../../src/modules/payments/adapters/gateway.ts'
 import {
-  type Gateway,
   refused,
   unknownResult,
   unreachable,
-} from '../../../src/modules/payments/gateway.ts'
-import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+} from '../../../src/modules/payments/adapters/results.ts'
+import type { GatewayResult } from '../../../src/modules/payments/adapters/schema.ts'
 import { receiveOperation } from '../../../src/modules/returns/receive-money.ts'
 import type { Receipt } from '../../../src/modules/returns/schema.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
+import { listCharges } from '../../../src/modules/payments/adapters/simulated/queries.ts'
 import { listDiscrepancies } from '../../../src/modules/payments/queries.ts'
-import { listCharges } from '../../../src/modules/payments/simulated-queries.ts'
 import { listUnsettled } from '../../../src/modules/payments/unsettled.ts'
 import { openTestDatabase } from '../../harness/database.ts'
 import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'

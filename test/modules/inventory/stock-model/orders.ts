@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { HOUR_MS } from '../../../../src/kernel/time.ts'
-import { unreachable } from '../../../../src/modules/payments/gateway.ts'
+import { unreachable } from '../../../../src/modules/payments/adapters/results.ts'
 import type { Answer } from '../../../harness/app.ts'
 import { type CheckoutApp, checkout } from '../../checkout/setup.ts'
 import {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { type Clock, systemClock } from '../../../kernel/clock.ts'
 
 export interface BreakerOptions {
   /** Failures in a row after which nothing more is sent. */

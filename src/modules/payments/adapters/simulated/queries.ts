@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
-import { readList } from '../../db/list.ts'
-import { sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
-import { Id, Timestamp } from '../../kernel/schema.ts'
-import { CardFacts, SimCharge } from './schema.ts'
+import type { Db, Tx } from '../../../../db/database.ts'
+import { readList } from '../../../../db/list.ts'
+import { sql } from '../../../../db/sql.ts'
+import type { Page } from '../../../../kernel/page.ts'
+import { Id, Timestamp } from '../../../../kernel/schema.ts'
+import { CardFacts } from '../schema.ts'
+import { SimCharge } from './schema.ts'
 
 /**
  * The statements of the simulated gateway, which uses its own tables and none of the platform's.

@@ -1,7 +1,7 @@
-import { refused, resultOfCode, unknownResult } from './gateway.ts'
-import { toCents } from './nmi-amount.ts'
-import { meaningOf } from './response-codes.ts'
-import { type GatewayResult, NETWORK_CODE } from './schema.ts'
+import { unknownResult } from '../results.ts'
+import { type GatewayResult, NETWORK_CODE } from '../schema.ts'
+import { toCents } from './amount.ts'
+import { NMI_VOCABULARY, REFUSED, refused, resultOfCode } from './meanings.ts'
 
 /**
  * Facts of a request to NMI that its response repeats. A response with other values is not ours.
@@ -82,8 +82,10 @@ function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult 
     advice_code: matching('merchant_advice_code', NETWORK_CODE),
   }
   // A response that contradicts itself proves neither.
-  if ((meaningOf(code).outcome === 'approved') !== (response === '1')) return unknownResult()
-  return code === '300' ? readRefusal(one('responsetext') ?? '', facts) : resultOfCode(code, facts)
+  if ((NMI_VOCABULARY.meaningOf(code) === 'approved') !== (response === '1')) return unknownResult()
+  return code === REFUSED
+    ? readRefusal(one('responsetext') ?? '', facts)
+    : resultOfCode(code, facts)
 }
 
 /**

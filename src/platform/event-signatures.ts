@@ -1,18 +1,9 @@
-import { hmacBytes } from '../../kernel/hmac.ts'
-import { digestEquals } from '../../kernel/tokens.ts'
-import type { Scheme } from './schema.ts'
+import { digestEquals } from '../kernel/tokens.ts'
+import { type EventScheme, macOf, textOf } from './provider-events.ts'
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>
+/** Signatures that several providers make: those of Stripe, and of Standard Webhooks. */
 
-/** A request before its signature is verified. */
-export interface ReceivedRequest {
-  headers: Headers
-  /** The exact bytes of the body. */
-  raw: Buffer
-}
-
-/** Whether the key has signed exactly these bytes, and recently if the scheme signs a time. */
-export type Verifier = (key: string, request: ReceivedRequest, now: number) => boolean
+type Verifier = EventScheme['verify']
 
 /** How much a signed time may differ in either direction, since clocks differ. */
 const TOLERANCE_MS = 300_000
@@ -21,34 +12,18 @@ const TOLERANCE_MS = 300_000
 const SIGNATURES_MAX = 20
 
 const HEX_MAC = /^[0-9a-f]{64}$/i
-/** Visible ASCII without the comma, which separates the parts. */
-const NMI_SIGNATURE = /^t=([\x21-\x2b\x2d-\x7e]{1,200}),s=([0-9a-f]{64})$/i
+/** The parts are separated by commas. */
 const STRIPE_PART = /^([a-z][a-z0-9]{0,9})=([\x21-\x2b\x2d-\x7e]{1,200})$/
 const SECONDS = /^(0|[1-9][0-9]{0,11})$/
 /** No dot: it separates the id from the time, and one text could be read in two ways. */
 const STANDARD_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/
 const STANDARD_SIGNATURE = /^v[0-9a-z]{1,9},[A-Za-z0-9+/]{1,200}={0,2}$/
 
-const textOf = (headers: Headers, name: string): string => {
-  const value = headers[name]
-  return typeof value === 'string' ? value : ''
-}
-
-const macOf = (key: string | Buffer, head: string, raw: Buffer): Buffer =>
-  hmacBytes(typeof key === 'string' ? Buffer.from(key) : key, [`${head}.`, raw])
-
 function isRecent(seconds: string, now: number): boolean {
   return SECONDS.test(seconds) && Math.abs(now - Number(seconds) * 1_000) <= TOLERANCE_MS
 }
 
-/** Verifies an event of NMI. `t` is a nonce and not a time, so an old event cannot be told from a new one here. */
-const nmi: Verifier = (key, { headers, raw }) => {
-  const [, nonce, mac] = NMI_SIGNATURE.exec(textOf(headers, 'webhook-signature')) ?? []
-  if (nonce === undefined || mac === undefined) return false
-  return digestEquals(Buffer.from(mac, 'hex'), macOf(key, nonce, raw))
-}
-
-const stripe: Verifier = (key, { headers, raw }, now) => {
+export const verifyStripe: Verifier = (key, { headers, raw }, now) => {
   const parts = textOf(headers, 'stripe-signature')
     .split(',', SIGNATURES_MAX + 1)
     .map((part) => STRIPE_PART.exec(part))
@@ -63,7 +38,7 @@ const stripe: Verifier = (key, { headers, raw }, now) => {
   return macs.filter((mac) => digestEquals(Buffer.from(mac, 'hex'), ours)).length > 0
 }
 
-const standard: Verifier = (key, { headers, raw }, now) => {
+export const verifyStandard: Verifier = (key, { headers, raw }, now) => {
   const id = textOf(headers, 'webhook-id')
   const time = textOf(headers, 'webhook-timestamp')
   const signatures = textOf(headers, 'webhook-signature').split(' ', SIGNATURES_MAX + 1)
@@ -83,5 +58,3 @@ export function standardKey(key: string): Buffer | null {
   const padded = bytes.toString('base64')
   return text !== '' && [padded, padded.replace(/=+$/, '')].includes(text) ? bytes : null
 }
-
-export const VERIFIERS: Readonly<Record<Scheme, Verifier>> = { nmi, stripe, standard }

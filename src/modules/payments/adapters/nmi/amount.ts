@@ -1,4 +1,4 @@
-import { coinDigits } from '../../kernel/money.ts'
+import { coinDigits } from '../../../../kernel/money.ts'
 
 /**
  * NMI writes amounts as decimals. We count in the smallest coin of a currency; JPY has only one

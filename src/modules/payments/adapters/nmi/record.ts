@@ -1,15 +1,15 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
-import { brandOf } from './card.ts'
-import type { DayRecord } from './gateway.ts'
-import { noRecord, unreachable } from './gateway.ts'
-import { toCents } from './nmi-amount.ts'
+import { brandOf } from '../card.ts'
+import type { DayRecord } from '../gateway.ts'
+import { noRecord, unreachable } from '../results.ts'
 import {
   type CardFacts,
   type Lookup,
   type LookupState,
   NETWORK_CODE,
   type NetworkCodes,
-} from './schema.ts'
+} from '../schema.ts'
+import { toCents } from './amount.ts'
 
 /**
  * The parser of the record. Entities are not expanded: the record has ids, amounts and

@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { isUuid } from '../../kernel/schema.ts'
-import { factsOf, reveal } from './card.ts'
-import {
-  type Charge,
-  type Gateway,
-  type LookupTarget,
-  noRecord,
-  refused,
-  resultOfCode,
-  type ShipTo,
-  type Source,
-  type TransactionAmount,
-  unknownResult,
-  unreachable,
-} from './gateway.ts'
-import type { CardFacts, GatewayResult, Lookup, LookupState, NetworkCodes } from './schema.ts'
-import * as queries from './simulated-queries.ts'
+import type { Db, TenantDb, Tx } from '../../../../db/database.ts'
+import { isUuid } from '../../../../kernel/schema.ts'
+import { factsOf, reveal } from '../card.ts'
+import type {
+  Charge,
+  Gateway,
+  LookupTarget,
+  ShipTo,
+  Source,
+  TransactionAmount,
+} from '../gateway.ts'
+import { noRecord, unknownResult, unreachable } from '../results.ts'
+import type { CardFacts, GatewayResult, Lookup, LookupState } from '../schema.ts'
+import { APPROVES, networkCodes, refused, resultOfCode, SIMULATED_VOCABULARY } from './meanings.ts'
+import * as queries from './queries.ts'
 
 /** How each test card behaves: a response code, or a time-out with or without a charge. */
 const TRIGGERS: Readonly<Record<string, string>> = {
@@ -30,7 +27,6 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   '4000000000005126': 'silent_after',
   '4000000000005134': 'silent_before',
 }
-const APPROVES = '100'
 
 /**
  * Cards that are approved when they are typed, and follow a script once they are stored: a response code for each
@@ -45,28 +41,6 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   '4000000000002636': '263*',
   '4000000000002644': '264',
   '4000000000002651': '202',
-}
-
-/**
- * The codes that a card network would send: its reply, and its advice where it gives one. `27` is
- * Mastercard's "not before four days".
- */
-const NETWORK: Readonly<Record<string, readonly [network_code: string, advice_code?: string]>> = {
-  100: ['00'],
-  200: ['05'],
-  202: ['51', '27'],
-  223: ['54'],
-  225: ['N7'],
-  250: ['04', '03'],
-  261: ['R1'],
-  262: ['R0', '21'],
-  263: ['05', '01'],
-  264: ['05', '02'],
-}
-
-const networkCodes = (code: string): NetworkCodes => {
-  const [network_code = null, advice_code = null] = NETWORK[code] ?? []
-  return { network_code, advice_code }
 }
 
 /** How the vault marks the behaviour of a card with a script. */
@@ -129,6 +103,7 @@ export function openSimulated(options: SimulatedOptions): Gateway {
   }
   return {
     name: 'simulated',
+    ...SIMULATED_VOCABULARY,
     authorize: (charge) => orUnknown(makeCharge(charge, false)),
     sale: (charge) => orUnknown(makeCharge(charge, true)),
     vaultCharge: ({ vault_id, initial_txn_id, ...charge }) => {
@@ -195,7 +170,7 @@ async function storeCard(db: TenantDb, key: Buffer, source: Source): Promise<Gat
   if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
   const vault_id = randomUUID()
   await queries.insertVault(db, { ...presented, behaviour: presented.stored, vault_id })
-  return resultOfCode('100', { vault_id, card: presented.card })
+  return resultOfCode(APPROVES, { vault_id, card: presented.card })
 }
 
 /**
@@ -255,7 +230,7 @@ async function writeCharge(db: Db, charge: Charge, presented: PresentedCard, isS
   return { row, isNew: true }
 }
 
-/** Checks an address by the test values of NMI. Returns null without an address. */
+/** Checks an address by test values. Returns null without an address. */
 function addressCheck(to: ShipTo | null | undefined): string | null {
   if (!to) return null
   const [street, zip] = [to.line1 === '888', to.postal_code === '77777']

@@ -1,27 +1,23 @@
-import { newId } from '../../kernel/id.ts'
-import { sha256 } from '../../kernel/tokens.ts'
-import { type BreakerOptions, createBreakers } from './breaker.ts'
-import { factsOf, reveal } from './card.ts'
-import {
-  type CardCheck,
-  type Charge,
-  type DayRecord,
-  type Gateway,
-  type LookupTarget,
-  notSent,
-  refused,
-  resultOfCode,
-  resultOfLookup,
-  type ShipTo,
-  type Source,
-  unknownResult,
-  unreachable,
-} from './gateway.ts'
-import { toDecimal } from './nmi-amount.ts'
-import { type Exchange, type NmiHttpOptions, openNmiHttp } from './nmi-http.ts'
-import { dayRecordOf, lookupOf, type NmiTransaction, readTransactions } from './nmi-record.ts'
-import { type NmiResponse, type RequestFacts, readResponse } from './nmi-response.ts'
-import type { CredentialCheck, FailedCall, GatewayResult, Lookup } from './schema.ts'
+import { newId } from '../../../../kernel/id.ts'
+import { sha256 } from '../../../../kernel/tokens.ts'
+import { type BreakerOptions, createBreakers } from '../breaker.ts'
+import { factsOf, reveal } from '../card.ts'
+import type {
+  CardCheck,
+  Charge,
+  DayRecord,
+  Gateway,
+  LookupTarget,
+  ShipTo,
+  Source,
+} from '../gateway.ts'
+import { notSent, resultOfLookup, unknownResult, unreachable } from '../results.ts'
+import type { CredentialCheck, FailedCall, GatewayResult, Lookup } from '../schema.ts'
+import { toDecimal } from './amount.ts'
+import { type Exchange, type NmiHttpOptions, openNmiHttp } from './http.ts'
+import { NMI_VOCABULARY, refused, resultOfCode } from './meanings.ts'
+import { dayRecordOf, lookupOf, type NmiTransaction, readTransactions } from './record.ts'
+import { type NmiResponse, type RequestFacts, readResponse } from './response.ts'
 
 export interface NmiGateways {
   /** A store's account at NMI. Without a key nothing is sent. */
@@ -114,6 +110,7 @@ function createGateway(begin: () => Send, tenant: string): Gateway {
     withAmount(charge, () => sendCharge(begin(), { type, ...storeField }, charge))
   return {
     name: 'nmi',
+    ...NMI_VOCABULARY,
     authorize: (charge) => sendAs('auth', charge),
     sale: (charge) => sendAs('sale', charge),
     vaultCharge: ({ vault_id, initial_txn_id, ...charge }) =>
@@ -225,7 +222,10 @@ async function transact(send: Send, fields: Fields, sent: RequestFacts): Promise
   if (reason === 'duplicate' && sent.ref !== undefined) {
     const found = await lookup(send, { ref: sent.ref })
     if (found.found === 'no') return only(refused('processing_error', { code }))
-    return { ...only(resultOfLookup(found)), authorised_cents: found.amount_cents || null }
+    return {
+      ...only(resultOfLookup(NMI_VOCABULARY, found)),
+      authorised_cents: found.amount_cents || null,
+    }
   }
   // An approval without a transaction id could never be captured or refunded.
   const hasNoId = outcome === 'approved' && txn_id === null && 'amount' in fields

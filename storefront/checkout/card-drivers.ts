@@ -1,0 +1,31 @@
+import { type Html, html } from '../layout/html.ts'
+
+/** A gateway's script with card fields of its own, as the platform names it. */
+export interface CardScript {
+  driver: string
+  url: string
+  /** The public key of the account. */
+  key: string
+}
+
+/**
+ * How each kind of script is put into a page. What our own script does with it has the same name in
+ * `browser/card-drivers.js`.
+ */
+const DRIVERS: ReadonlyMap<string, (script: CardScript) => Html> = new Map([
+  [
+    'collect',
+    ({ url, key }: CardScript) =>
+      html`<script src="${url}" data-tokenization-key="${key}" data-variant="inline"></script>`,
+  ],
+])
+
+/**
+ * The element that loads a script. One that only a newer storefront can work with is an error: a card typed into
+ * fields of the store would pass through servers that must not see it.
+ */
+export function scriptElement(script: CardScript): Html {
+  const driver = DRIVERS.get(script.driver)
+  if (driver === undefined) throw new Error(`no driver ${script.driver} for card fields`)
+  return driver(script)
+}
