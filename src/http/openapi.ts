@@ -12,6 +12,9 @@ import { allFailures } from './route.ts'
 /** The version of the program, as in package.json. */
 export const VERSION = '0.0.1'
 
+/** The version of the API document: that of the contract, whatever release carries it. */
+const DOCUMENT_VERSION = '0.0.1'
+
 export interface DescribeOptions {
   /** The description of each tag. */
   tags?: Readonly<Record<string, string>>
@@ -147,7 +150,7 @@ const swaggerOptions = (options: DescribeOptions) =>
   ({
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Fairdock', version: VERSION },
+      info: { title: 'Fairdock', version: DOCUMENT_VERSION },
       components: { securitySchemes: SECURITY as Record<string, never> },
     },
     // `const` is valid JSON Schema; the plugin's default is for tools of OpenAPI 3.0.

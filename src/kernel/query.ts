@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isUuid } from './schema.ts'
 import { toUtc } from './time.ts'
 
 /** Reads query parameters: an invalid one counts as absent, where no plane refuses it (`http/check-filters.ts`). */
@@ -8,6 +9,15 @@ export function readText(query: unknown, name: string): string | undefined {
   const raw = (query as Record<string, unknown>)[name]
   const value = Array.isArray(raw) ? raw[0] : raw
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+/** The id of nothing. */
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+
+/** Reads an id. A text that is none becomes the id of nothing, so that a list is empty and not whole. */
+export function readId(query: unknown, name: string): string | undefined {
+  const text = readText(query, name)
+  return text === undefined || isUuid(text) ? text : NO_ID
 }
 
 /**

@@ -25,7 +25,9 @@ describe('the OpenAPI document', () => {
     assert.equal(first.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(first.body, second.body)
     assert.equal(first.body, await documentText(app))
-    assert.equal(JSON.parse(first.body).openapi, '3.1.0')
+    const { openapi, info } = JSON.parse(first.body)
+    assert.equal(openapi, '3.1.0')
+    assert.equal(info.version, '0.0.1', 'the version of the contract, whatever release it is')
   })
 
   test('is sorted, whatever the order of the routes', async () => {

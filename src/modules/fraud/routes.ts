@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readOneOf, readText } from '../../kernel/query.ts'
-import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { readId, readOneOf } from '../../kernel/query.ts'
+import { Id, PageOf, Params, ref } from '../../kernel/schema.ts'
 import { BAN_KINDS, Ban, BanKind, DECISIONS, Decision, FraudDecision, NewBan } from './schema.ts'
 import * as fraud from './service.ts'
 import * as settings from './settings.ts'
@@ -13,14 +13,6 @@ const OneBan = Type.Object({ ban: ref(Ban) })
 const readActive = (query: unknown) => {
   const text = readOneOf(query, 'active', ['true', 'false'])
   return text === undefined ? undefined : text === 'true'
-}
-
-/** Stands for a filter that is no id: no order has it, so the list is empty. */
-const NO_ORDER = '00000000-0000-0000-0000-000000000000'
-
-const readOrder = (query: unknown) => {
-  const text = readText(query, 'order_id')
-  return text === undefined || isUuid(text) ? text : NO_ORDER
 }
 
 const settingsRoutes =
@@ -160,7 +152,11 @@ const decisionRoutes: Routes = async (app) => {
     },
     ({ db, query }) => {
       const decision = readOneOf(query, 'decision', DECISIONS)
-      return fraud.listDecisions(db, { order_id: readOrder(query), decision }, readPage(query))
+      return fraud.listDecisions(
+        db,
+        { order_id: readId(query, 'order_id'), decision },
+        readPage(query),
+      )
     },
   )
 }

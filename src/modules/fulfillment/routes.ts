@@ -3,8 +3,8 @@ import type { ErrorCode } from '../../error-codes.ts'
 import { onceIfKeyed } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readOneOf, readText } from '../../kernel/query.ts'
-import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { readId, readOneOf, readText } from '../../kernel/query.ts'
+import { Id, PageOf, Params, ref } from '../../kernel/schema.ts'
 import * as entitlements from '../entitlements/service.ts'
 import { isLocationId } from '../inventory/schema.ts'
 import { FULFILLMENT_STATES, Fulfillment } from '../orders/parcel-schema.ts'
@@ -168,11 +168,9 @@ const readRoutes: Routes = async (app) => {
       },
     },
     ({ db, query }) => {
-      const order_id = readText(query, 'order_id')
       const filters = {
         status: readOneOf(query, 'status', FULFILLMENT_STATES),
-        // A text that is not an id is the id of no order.
-        order_id: order_id === undefined || isUuid(order_id) ? order_id : NO_ORDER,
+        order_id: readId(query, 'order_id'),
       }
       return fulfillment.list(db, filters, readPage(query))
     },
@@ -223,7 +221,6 @@ const readRoutes: Routes = async (app) => {
 
 /** Stands for a filter that does not have the form of an id: no location has it, so the list is empty. */
 const NO_LOCATION = '-'
-const NO_ORDER = '00000000-0000-0000-0000-000000000000'
 
 const changeRoutes: Routes = async (app) => {
   app.post(

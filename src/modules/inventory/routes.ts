@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { onceIfKeyed } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readOneOf, readText } from '../../kernel/query.ts'
-import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { readId, readOneOf, readText } from '../../kernel/query.ts'
+import { Id, PageOf, Params, ref } from '../../kernel/schema.ts'
 import { adjust, adjustBulk } from './adjust.ts'
 import { countRoutes } from './count-routes.ts'
 import {
@@ -37,14 +37,6 @@ const scope = 'manage:own_inventory'
 const tags = ['merchant-ops']
 const OneItem = Type.Object({ item: ref(InventoryDetail) })
 const OneLocation = Type.Object({ location: ref(Location) })
-
-/** Stands for a filter that is no UUID: no variant has this id, so the list is empty. */
-const NO_VARIANT = '00000000-0000-0000-0000-000000000000'
-
-const readVariant = (query: unknown) => {
-  const text = readText(query, 'variant_id')
-  return text === undefined || isUuid(text) ? text : NO_VARIANT
-}
 
 const readLow = (query: unknown) => {
   const text = readOneOf(query, 'low', ['true', 'false'])
@@ -83,7 +75,11 @@ const stockRoutes: Routes = async (app) => {
     },
     ({ db, query }) => {
       const kind = readOneOf(query, 'kind', MOVEMENT_KINDS)
-      return inventory.listMovements(db, { variant_id: readVariant(query), kind }, readPage(query))
+      return inventory.listMovements(
+        db,
+        { variant_id: readId(query, 'variant_id'), kind },
+        readPage(query),
+      )
     },
   )
 

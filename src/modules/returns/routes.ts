@@ -3,8 +3,8 @@ import type { ErrorCode } from '../../error-codes.ts'
 import { once } from '../../http/idempotent.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readOneOf, readText } from '../../kernel/query.ts'
-import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { readId, readOneOf } from '../../kernel/query.ts'
+import { Id, PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { OperationDeps } from '../operations/service.ts'
 import { RETURN_STATES, Return } from '../orders/return-schema.ts'
 import { previewReceipt, receiveOperation } from './receive-money.ts'
@@ -84,11 +84,9 @@ const readRoutes: Routes = async (app) => {
       },
     },
     ({ db, query }) => {
-      const order_id = readText(query, 'order_id')
       const filters = {
         status: readOneOf(query, 'status', RETURN_STATES),
-        // A text that is not an id belongs to no order.
-        order_id: order_id === undefined || isUuid(order_id) ? order_id : NO_ORDER,
+        order_id: readId(query, 'order_id'),
       }
       return returns.list(db, filters, readPage(query))
     },
@@ -109,8 +107,6 @@ const readRoutes: Routes = async (app) => {
     async ({ db, params }) => ({ return: await returns.get(db, params.id) }),
   )
 }
-
-const NO_ORDER = '00000000-0000-0000-0000-000000000000'
 
 const changeRoutes: Routes = async (app) => {
   app.post(

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import type { AllStores } from '../../db/database.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readOneOf, readText } from '../../kernel/query.ts'
-import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { readId, readOneOf, readText } from '../../kernel/query.ts'
+import { Id, PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { MailDeps } from './compose.ts'
 import {
@@ -28,14 +28,6 @@ const readFilters = (query: unknown) => ({
   kind: readOneOf(query, 'kind', MAIL_KINDS),
   state: readOneOf(query, 'state', MAIL_STATES),
 })
-
-/** The id of no order, for a filter that is not an id: it then finds nothing. */
-const NO_ORDER = '00000000-0000-0000-0000-000000000000'
-
-function readOrderId(query: unknown): string | undefined {
-  const order_id = readText(query, 'order_id')
-  return order_id === undefined || isUuid(order_id) ? order_id : NO_ORDER
-}
 
 const settingsRoutes: Routes = async (app) => {
   app.get(
@@ -89,7 +81,7 @@ export const merchantRoutes =
       ({ db, query }) =>
         shopperMail.list(
           db,
-          { ...readFilters(query), order_id: readOrderId(query) },
+          { ...readFilters(query), order_id: readId(query, 'order_id') },
           readPage(query),
         ),
     )
@@ -120,7 +112,7 @@ export const merchantRoutes =
         shopperMail.preview(deps, db, {
           kind: readFilters(query).kind ?? 'order_placed',
           language: readOneOf(query, 'language', MAIL_LANGUAGES),
-          order_id: readOrderId(query),
+          order_id: readId(query, 'order_id'),
         }),
     )
 

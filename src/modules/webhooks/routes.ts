@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readOneOf, readText } from '../../kernel/query.ts'
-import { isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { readId, readOneOf, readText } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import { type OperatorDeps, redrive, redriveAll } from './redrive.ts'
 import { REPLAY_EVENTS_MAX, REPLAYS_PER_MINUTE, replay } from './replay.ts'
 import {
@@ -199,19 +199,13 @@ const deliveryRoutes: Routes = async (app) => {
   )
 }
 
-/** Reads the filters of a list of deliveries. An invalid filter is ignored: as with paging, no query is refused. */
-function readFilters(query: unknown) {
-  const readId = (name: string) => {
-    const text = readText(query, name)
-    return text !== undefined && isUuid(text) ? text : undefined
-  }
-  return {
-    status: readOneOf(query, 'status', DELIVERY_STATUSES),
-    subscription_id: readId('subscription_id'),
-    event_id: readId('event_id'),
-    event_type: readText(query, 'event_type'),
-  }
-}
+/** Reads the filters of a list of deliveries. */
+const readFilters = (query: unknown) => ({
+  status: readOneOf(query, 'status', DELIVERY_STATUSES),
+  subscription_id: readId(query, 'subscription_id'),
+  event_id: readId(query, 'event_id'),
+  event_type: readText(query, 'event_type'),
+})
 
 export const operatorRoutes =
   (deps: OperatorDeps): Routes =>

@@ -202,15 +202,18 @@ test('subscriptions', async (t) => {
       ['after=5', 0],
       ['after=99', 0],
       ['after=-3&limit=0', 1],
-      ['after=x&limit=9999', 5],
+      ['after=&limit=9999', 5],
     ] as const) {
       const answer = await acme.get(`/v1/merchant/events?${query}`)
       assert.equal(answer.body.events.length, count, query)
     }
+    assertCode(await acme.get('/v1/merchant/events?after=x'), 400, 'validation_error')
     for (const [query, total] of [
       [`event_id=${ids[0]}`, 1],
       [`subscription_id=${id}`, 5],
       ['subscription_id=00000000-0000-4000-8000-000000000000', 0],
+      ['subscription_id=x', 0],
+      ['event_id=x', 0],
       ['status=delivered', 0],
       ['status=pending', 5],
       [`event_type=${PLACED}`, 5],
