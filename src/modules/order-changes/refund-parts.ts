@@ -18,25 +18,42 @@ export interface PartsLeft extends Parts {
   shipping_tax_cents: number
 }
 
-/** Adds how much of the tax that is left belongs to the shipping: refunds store shipping without it. */
-export function withShippingTax(order: OrderRow, left: Parts): PartsLeft {
+/** What refunds of shipping alone have taken: its price, and the tax that was inside. */
+export interface ShippingAlone {
+  shipping_alone_cents: number
+  shipping_alone_tax_cents: number
+}
+
+/**
+ * Adds how much of the tax that is left belongs to the shipping. It is known of refunds of shipping alone, so that
+ * these add up to what was paid; the others store it with the tax of their goods, and have it in proportion.
+ */
+export function withShippingTax(
+  order: OrderRow,
+  left: Parts,
+  { shipping_alone_cents, shipping_alone_tax_cents }: ShippingAlone,
+): PartsLeft {
   const untaxed_cents = withoutTax(order).shipping_cents
   const inside_cents = order.shipping_cents - untaxed_cents
-  const rest_cents = Math.max(0, Math.min(left.shipping_cents, untaxed_cents))
-  return { ...left, shipping_tax_cents: shareOfPart(inside_cents, rest_cents, untaxed_cents) }
+  const before_cents = Math.min(left.shipping_cents + shipping_alone_cents, untaxed_cents)
+  const tax_cents = shareOfPart(inside_cents, Math.max(0, before_cents), untaxed_cents)
+  return { ...left, shipping_tax_cents: Math.max(0, tax_cents - shipping_alone_tax_cents) }
 }
 
 /** What is left of the shipping as it was paid: with its tax, where the prices have the tax inside. */
 export const shippingLeft = ({ shipping_cents, shipping_tax_cents }: PartsLeft): number =>
   shipping_cents + shipping_tax_cents
 
-/** Divides an amount that was paid for the shipping into its price and the tax inside. */
+/**
+ * Divides an amount that was paid for the shipping into its price, rounded down, and the tax inside: so some of the
+ * price is left until the last part of it is refunded.
+ */
 export function shippingParts(
   left: PartsLeft,
   cents: number,
 ): Pick<Parts, 'shipping_cents' | 'tax_cents'> {
-  const tax_cents = shareOfPart(left.shipping_tax_cents, cents, shippingLeft(left))
-  return { shipping_cents: cents - tax_cents, tax_cents }
+  const shipping_cents = shareOfPart(left.shipping_cents, cents, shippingLeft(left))
+  return { shipping_cents, tax_cents: cents - shipping_cents }
 }
 
 /** What is left of the goods and gift cards: without the shipping and the tax inside it. */

@@ -186,8 +186,17 @@ const Reserved = Type.Object({
   tax_cents: Type.Integer(),
   shipping_cents: Type.Integer(),
   gift_card_cents: Type.Integer(),
+  /** What refunds of shipping alone have taken of it, and their tax. */
+  shipping_alone_cents: Type.Integer(),
+  shipping_alone_tax_cents: Type.Integer(),
   pending: Type.Integer(),
 })
+
+/** Refunds of shipping alone, whose tax is that inside the shipping. One of a cent may be all tax. */
+const shippingAlone = sql`
+  kind = 'refund' and method <> 'exchange' and product_cents = 0 and gift_card_cents = 0
+  and not exists (select from refund_items i
+                   where i.tenant_ref = refunds.tenant_ref and i.refund_id = refunds.refund_id)`
 
 /**
  * Adds up the parts of an order that refunds have taken or reserved, and counts the refunds that wait for a
@@ -203,6 +212,10 @@ export const sumReserved = (db: Db, orderId: string) =>
              as shipping_cents,
            coalesce(sum(gift_card_cents) filter (where kind = 'refund'), 0)::bigint
              as gift_card_cents,
+           coalesce(sum(shipping_cents) filter (where ${shippingAlone}), 0)::bigint
+             as shipping_alone_cents,
+           coalesce(sum(tax_cents) filter (where ${shippingAlone}), 0)::bigint
+             as shipping_alone_tax_cents,
            count(*) filter (where status = 'pending' and method <> 'exchange')::int as pending
       from refunds
      where tenant_ref = ${db.tenant} and order_id = ${orderId} and status <> 'failed'`,

@@ -37,7 +37,7 @@ export async function readRefundable(db: Db, order: OrderRow): Promise<Refundabl
   return {
     charges,
     left: {
-      ...withShippingTax(order, subtractParts(partsOf(order), reserved)),
+      ...withShippingTax(order, subtractParts(partsOf(order), reserved), reserved),
       pending: reserved.pending,
     },
   }

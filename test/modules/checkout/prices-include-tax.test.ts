@@ -112,6 +112,21 @@ test('prices with the tax inside', async (t) => {
     },
   )
 
+  await t.test('let the shipping be refunded in parts, which add up to what was paid', async () => {
+    const { id } = (await checkout(app, shop, cart(item, { tax: VAT, shipping: SHIPPING }))).body
+      .order
+    const parts = [1, 100, 3, 200, 7, 178, 1]
+    for (const shipping_cents of parts) {
+      const refunded = await ask(id, 'refunds', { shipping_cents })
+      assert.equal(refunded.status, 201, refunded.text)
+      assert.equal(refunded.body.refund.amount_cents, shipping_cents)
+    }
+    const more = await ask(id, 'refunds', { shipping_cents: 1 })
+    assert.deepEqual([more.status, more.body.refundable_cents], [422, 0])
+    const rest = await ask(id, 'refunds', {})
+    assert.equal(rest.body.refund.amount_cents, 1_190, rest.text)
+  })
+
   await t.test('count gift cards and store credit as tenders, not as discounts', async () => {
     const { code } = await issueGiftCard(merchant, 300)
     await giveCredit(merchant, 'gina', 200)
