@@ -5,18 +5,18 @@ import type { Area, Face } from '../src/modules/face.ts'
  * The one import rule, as data: an import points to the right, never back.
  *
  *   main > app, worker > modules > http > platform > db > errors > error-codes > kernel     (folders)
- *   module > routes > jobs > money > service > queries > schema > adapters   (files of one module)
+ *   module > routes > jobs > money > service > queries > schema > errors > adapters   (files of one module)
  *
- * A module may enter another only if its face names that one, and not by its queries, jobs, routes or face. What a face
- * names stands before it in the list of modules. Files of one level may import each other, without circles. The folder
- * `adapters/` of a module stands below its other files: an adapter knows the port that it serves, and nothing else of
- * its module.
+ * A module may enter another only if its face names that one, and not by its errors, queries, jobs, routes or face.
+ * What a face names stands before it in the list of modules. Files of one level may import each other, without
+ * circles. The folder `adapters/` of a module stands below its other files: an adapter knows the port that it serves,
+ * and nothing else of its module.
  */
 
 const LAYERS = ['kernel', 'error-codes', 'errors', 'db', 'platform', 'http', 'modules']
 
 /** The levels of a module's files, the lowest first; `refund-money.ts` is on the level of `money.ts`. */
-const LEVELS = ['schema', 'queries', 'service', 'money', 'jobs', 'routes', 'module']
+const LEVELS = ['errors', 'schema', 'queries', 'service', 'money', 'jobs', 'routes', 'module']
 
 const any = (names: readonly string[]) => `(${names.join('|')})`
 
@@ -108,11 +108,11 @@ const FORBIDDEN: readonly IForbiddenRuleType[] = [
     to: { path: ['^src/http/', '^fastify$', 'node_modules/fastify/'] },
   },
   {
-    name: 'queries, jobs, routes and the face are for their own module',
+    name: 'errors, queries, jobs, routes and the face are for their own module',
     severity: 'error',
     from: { path: '^src/modules/([^/]+)/' },
     to: {
-      path: '^src/modules/[^/]+/[a-z-]*(queries|jobs|routes|module)\\.ts$',
+      path: '^src/modules/[^/]+/[a-z-]*(errors|queries|jobs|routes|module)\\.ts$',
       pathNot: '^src/modules/$1/',
     },
   },

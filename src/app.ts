@@ -1,3 +1,4 @@
+import { ERRORS } from './compose/errors.ts'
 import { loadEvents } from './compose/events.ts'
 import { healthRoutes } from './health.ts'
 import { logRequests } from './http/access-log.ts'
@@ -130,7 +131,7 @@ export async function buildApp(
   logRequests(app, metrics?.observe ?? null)
   countCalls(app, runtime.apiCalls.count)
   countBytes(app)
-  describeApi(app, { webhooks: describeEvents(await loadEvents()), readExamples })
+  describeApi(app, { webhooks: describeEvents(await loadEvents()), readExamples, errors: ERRORS })
   describePages(app)
   dropAfterWrites(app, cache)
   const readerOf = readerNames(config.TRUST_PROXY, tokenCheck(storefrontTokensOf(runtime)))

@@ -1,4 +1,10 @@
-import { ERRORS, type ErrorCode } from './error-codes.ts'
+import {
+  type ErrorCode,
+  type ErrorTable,
+  type ErrorText,
+  SHARED_ERRORS,
+  type SharedCode,
+} from './error-codes.ts'
 
 /**
  * Who must act on a failure. A bug: a developer. An outage of our infrastructure: the operator. Upstream: a service
@@ -6,7 +12,7 @@ import { ERRORS, type ErrorCode } from './error-codes.ts'
  */
 export type FailureKind = 'bug' | 'outage' | 'upstream' | 'overload'
 
-interface ErrorOptions {
+export interface ErrorOptions {
   /** Replaces the catalogue's message. Shown to the caller, so never a secret. */
   message?: string
   /** Further members of the response body, beside `error`. */
@@ -26,8 +32,15 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>
   readonly kind: FailureKind | undefined
 
-  constructor(code: ErrorCode, options: ErrorOptions = {}) {
-    const [status, message] = ERRORS[code]
+  constructor(code: SharedCode, options?: ErrorOptions)
+  /** Of a code that one module alone has: made by its `refuse`, which knows the text. */
+  constructor(code: ErrorCode, options: ErrorOptions, text: ErrorText)
+  constructor(
+    code: ErrorCode,
+    options: ErrorOptions = {},
+    text: ErrorText = SHARED_ERRORS[code as SharedCode],
+  ) {
+    const [status, message] = text
     super(options.message ?? message, { cause: options.cause })
     this.name = 'ApiError'
     this.code = code
@@ -37,6 +50,15 @@ export class ApiError extends Error {
     this.kind = options.kind
   }
 }
+
+/**
+ * Creates the function that makes the errors of a module's own codes, and of shared ones. A code can only be thrown
+ * where its text is known (decision 0077).
+ */
+export const defineErrors =
+  <T extends ErrorTable>(table: T) =>
+  (code: SharedCode | (keyof T & ErrorCode), options: ErrorOptions = {}): ApiError =>
+    new ApiError(code, options, table[code] ?? SHARED_ERRORS[code as SharedCode])
 
 /** How many causes are looked at: they may form a cycle. */
 const CAUSES_MAX = 5

@@ -1,10 +1,13 @@
-type Named<T> = Readonly<Record<string, T>>
-
-/** Joins what several modules name. Throws where two of them name the same, since one would hide the other. */
-export function joinNamed<T>(parts: readonly (Named<T> | undefined)[]): Named<T> {
+/**
+ * Joins what several modules name. Throws where two of them name the same, since one would hide the other. `Name` is
+ * every name that they have, where the compiler should know.
+ */
+export function joinNamed<T, Name extends string = string>(
+  parts: readonly (Readonly<Record<string, T>> | undefined)[],
+): Readonly<Record<Name, T>> {
   const entries = parts.flatMap((part) => Object.entries(part ?? {}))
   const joined = Object.fromEntries(entries)
   const hidden = entries.find(([name, each]) => joined[name] !== each)
   if (hidden !== undefined) throw new Error(`two modules name ${hidden[0]}`)
-  return joined
+  return joined as Record<Name, T>
 }

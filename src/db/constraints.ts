@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../error-codes.ts'
-import { ApiError } from '../errors.ts'
+import type { SharedCode } from '../error-codes.ts'
+import { ApiError, type ErrorOptions } from '../errors.ts'
 
 interface PostgresError {
   code: string
@@ -45,19 +45,30 @@ export function isShutOut(error: unknown): boolean {
 }
 
 /**
- * Turns the violation of a constraint into an error of the API, e.g. `{ stores_pkey: 'tenant_exists' }`. The
- * constraint decides, and not a query beforehand, so that exactly one of two simultaneous callers wins.
+ * Turns the violation of a constraint into an error of the API, e.g. `{ stores_pkey: 'tenant_exists' }`, with the
+ * `refuse` of the module for its own codes. The constraint decides, and not a query beforehand, so that exactly one of
+ * two simultaneous callers wins.
  */
+export function mapViolations<T>(
+  work: Promise<T>,
+  codes: Partial<Record<string, SharedCode>>,
+): Promise<T>
+export function mapViolations<T, Code extends string>(
+  work: Promise<T>,
+  codes: Partial<Record<string, Code>>,
+  refuse: (code: Code, options: ErrorOptions) => ApiError,
+): Promise<T>
 export async function mapViolations<T>(
   work: Promise<T>,
-  codes: Partial<Record<string, ErrorCode>>,
+  codes: Partial<Record<string, string>>,
+  refuse = (code: string, options: ErrorOptions) => new ApiError(code as SharedCode, options),
 ): Promise<T> {
   try {
     return await work
   } catch (error) {
     const code = isPostgresError(error) ? codes[error.constraint ?? ''] : undefined
     if (code === undefined) throw error
-    throw new ApiError(code, { cause: error })
+    throw refuse(code, { cause: error })
   }
 }
 

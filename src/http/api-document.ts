@@ -112,7 +112,7 @@ function shareFailures(paths: ApiDocument['paths']) {
   const responses: Record<string, ResponseObject> = {}
   const share = ([status, response]: [string, ResponseObject | Reference]) => {
     if (Number(status) < 400 || '$ref' in response) return [status, response] as const
-    const codes = [...response.description.matchAll(/^- `(\w+)`/gm)].map(([, code]) => code)
+    const codes = readFailures(response.description).map(({ code }) => code)
     const name = [status, ...codes].join('.')
     responses[name] = response
     return [status, { $ref: `${RESPONSES}${name}` }] as const
@@ -128,6 +128,13 @@ function shareFailures(paths: ApiDocument['paths']) {
   )
   return { paths: shared, responses }
 }
+
+/** Reads the codes and their meanings from the description of a response with failures. */
+export const readFailures = (description: string): { code: string; meaning: string }[] =>
+  [...description.matchAll(/^- `(\w+)`: (.*)$/gm)].map(([, code = '', meaning = '']) => ({
+    code,
+    meaning,
+  }))
 
 const mapRecord = <T, U>(record: Record<string, T>, change: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../error-codes.ts'
+import type { SharedCode } from '../error-codes.ts'
 import { ApiError, errorBody, type Fault } from '../errors.ts'
 import { describePattern } from '../kernel/schema.ts'
 import { headersOf } from './safe-headers.ts'
@@ -14,7 +14,7 @@ export function showsCorrelation(status: number, plane: string | undefined): boo
   return status !== 401 && status !== 404 && plane !== undefined && plane !== 'public'
 }
 
-const FRAMEWORK_CODES: Record<string, ErrorCode> = {
+const FRAMEWORK_CODES: Record<string, SharedCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_body',
@@ -115,10 +115,11 @@ const SAME_KEY =
 /** Adds to a failure on our side when to try again, and on keyed routes that the key must stay the same. */
 function withRetry(error: ApiError, isKeyed: boolean): ApiError {
   if (error.status !== 503) return error
-  const { code, body, kind } = error
+  const { code, body, kind, status } = error
   const message = isKeyed && code === 'service_unavailable' ? SAME_KEY : error.message
   const headers = { 'retry-after': RETRY_SECONDS, ...error.headers }
-  return new ApiError(code, { message, headers, body, ...(kind && { kind }), cause: error.cause })
+  const options = { headers, body, ...(kind && { kind }), cause: error.cause }
+  return new ApiError(code, options, [status, message])
 }
 
 const hasKey = ({ headers }: FastifyRequest): boolean => headers['idempotency-key'] !== undefined

@@ -1,7 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { type FastifySchema, fastify, type RouteOptions } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { ERRORS, type ErrorCode } from '../error-codes.ts'
+import { type ErrorCode, type ErrorTable, SHARED_ERRORS, type SharedCode } from '../error-codes.ts'
 import { type ApiDocument, arrange, type SecurityScheme, type Shape } from './api-document.ts'
 import { type ApiExamples, addExamples } from './api-examples.ts'
 import { withIgnored } from './ignored-members.ts'
@@ -20,6 +20,8 @@ export interface DescribeOptions {
   tags?: Readonly<Record<string, string>>
   /** Reads the example requests and answers of the operations. Called when the document is made. */
   readExamples?: () => ApiExamples
+  /** The texts of the codes that routes name, beside the shared ones. */
+  errors?: ErrorTable
   /** The webhooks, by the name of their event. */
   webhooks?: Readonly<Record<string, WebhookDescription>>
 }
@@ -155,7 +157,7 @@ const swaggerOptions = (options: DescribeOptions) =>
     },
     // `const` is valid JSON Schema; the plugin's default is for tools of OpenAPI 3.0.
     convertConstToEnum: false,
-    transform: ({ schema, url, route }) => ({ schema: describe(route, schema), url }),
+    transform: ({ schema, url, route }) => ({ schema: describe(route, schema, options), url }),
     transformObject: (made) =>
       'openapiObject' in made
         ? (addExamples(
@@ -216,7 +218,11 @@ export const documentText = async (app: App) =>
 
 type Route = Pick<RouteOptions, 'config' | 'method' | 'schema'>
 
-function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
+function describe(
+  route: Route,
+  schema: FastifySchema = {},
+  { errors = {} }: Pick<DescribeOptions, 'errors'> = {},
+): FastifySchema {
   const { hidden, plane = 'public', scope, query, idempotent, headers } = route.config ?? {}
   if (hidden) return { hide: true } as FastifySchema
   const described = {
@@ -228,7 +234,7 @@ function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
     ...describeHeaders(idempotent ?? false, headers ?? {}),
     response: {
       ...describeSuccesses(schema.response, { method: route.method, plane }),
-      ...describeFailures(allFailures(route)),
+      ...describeFailures(allFailures(route), errors),
     },
   }
   return described
@@ -283,13 +289,21 @@ function describeSuccesses(
 }
 
 /** Describes one response for each status; its `code` is one of those that the route can answer. */
-function describeFailures(codes: readonly ErrorCode[]): Record<string, unknown> {
-  const statuses = Map.groupBy([...codes].sort(), (code) => ERRORS[code][0])
+function describeFailures(
+  codes: readonly ErrorCode[],
+  errors: ErrorTable,
+): Record<string, unknown> {
+  const textOf = (code: ErrorCode) => {
+    const text = errors[code] ?? SHARED_ERRORS[code as SharedCode]
+    if (text === undefined) throw new Error(`the code ${code} has no text`)
+    return text
+  }
+  const statuses = Map.groupBy([...codes].sort(), (code) => textOf(code)[0])
   return Object.fromEntries(
     [...statuses].map(([status, group]) => [
       status,
       {
-        description: group.map((code) => `- \`${code}\`: ${ERRORS[code][1]}`).join('\n'),
+        description: group.map((code) => `- \`${code}\`: ${textOf(code)[1]}`).join('\n'),
         content: { 'application/json': { schema: failureShape(group) } },
       },
     ]),

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { ERRORS, type ErrorCode } from '../error-codes.ts'
 import { type Html, html, trustedHtml } from '../kernel/html.ts'
 import {
   type ApiDocument,
   type Content,
   type Operation,
   type ResponseObject,
+  readFailures,
   resolveResponse,
   type Shape,
 } from './api-document.ts'
@@ -206,25 +206,16 @@ const exampleOf = (example: unknown): Html =>
   html`<details><summary>Example</summary><pre><code>${JSON.stringify(example, null, 2)}</code></pre></details>`
 
 function errorTable(responses: Entry['responses']): Html {
-  const rows = responses.flatMap(([status, { content }]) =>
-    codesOf(content?.['application/json']?.schema).map(
-      (code) =>
-        html`<tr><td>${status}</td><td><code>${code}</code></td><td>${prose(meaning(code))}</td></tr>`,
+  const rows = responses.flatMap(([status, { description }]) =>
+    readFailures(description).map(
+      ({ code, meaning }) =>
+        html`<tr><td>${status}</td><td><code>${code}</code></td><td>${prose(meaning)}</td></tr>`,
     ),
   )
   return html`<h4>Errors</h4><div class="scroll"><table>
 <thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`
 }
-
-/** Reads the error codes of a status from the place where `failureShape` writes them. */
-function codesOf(schema: Shape | undefined): string[] {
-  const steps = ['allOf', 1, 'properties', 'error', 'properties', 'code', 'enum']
-  const found = steps.reduce<unknown>((at, step) => (at as Shape | undefined)?.[step], schema)
-  return Array.isArray(found) ? found.map(String) : []
-}
-
-const meaning = (code: string) => (code in ERRORS ? ERRORS[code as ErrorCode][1] : '')
 
 const shapeArticle = (name: string, shape: Shape) => html`
 <article id="shape-${name}" aria-labelledby="shape-${name}-title">

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { ERRORS, type ErrorCode } from '../error-codes.ts'
+import type { SharedCode } from '../error-codes.ts'
 import { ApiError, errorBody } from '../errors.ts'
 import type { App } from './route.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
@@ -27,7 +27,7 @@ export function watchSockets(server: Server): void {
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 
-const BROKEN: Record<string, ErrorCode> = {
+const BROKEN: Record<string, SharedCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   [TIMEOUT]: 'request_timeout',
 }
@@ -128,18 +128,18 @@ export function signalOfClose(response: ServerResponse): AbortSignal {
 /** How long a client that did not send HTTP has to read its answer. */
 const CLOSE_AFTER_MS = 1_000
 
-function endWith(socket: Duplex, code: ErrorCode): void {
+function endWith(socket: Duplex, code: SharedCode): void {
   if (socket.writable) socket.end(rawErrorResponse(code))
   // A client that sends garbage may not read either; the socket is closed in any case.
   setTimeout(() => socket.destroy(), CLOSE_AFTER_MS).unref()
 }
 
 /** A complete HTTP response, for a socket on which no request could be read. */
-function rawErrorResponse(code: ErrorCode): string {
-  const [status] = ERRORS[code]
-  const body = errorBody(new ApiError(code))
+function rawErrorResponse(code: SharedCode): string {
+  const error = new ApiError(code)
+  const body = errorBody(error)
   const headers = Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}`)
-  return [`HTTP/1.1 ${status} ${code}`, ...headers, '', body].join('\r\n')
+  return [`HTTP/1.1 ${error.status} ${code}`, ...headers, '', body].join('\r\n')
 }
 
 const headersOf = (body: string) => ({

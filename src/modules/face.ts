@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { ErrorTable } from '../error-codes.ts'
 import type { Lives } from '../platform/retention.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface Face {
   readonly uses: readonly string[]
   /** Its tables, and how long the rows of each are kept. */
   readonly tables?: Lives
+  /** The codes that it alone answers with, with their texts. */
+  readonly errors?: ErrorTable
   /** What it tells the programs of its stores, as the API document and the guide describe it. */
   readonly events?: () => Promise<{ readonly events: readonly EventFace[] }>
 }

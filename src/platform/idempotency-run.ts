@@ -22,7 +22,7 @@ const PAUSE_MAX_MS = 400
 
 export interface RunOptions extends ClaimRequest {
   /** Refusals of this operation that are only temporary, e.g. `order_busy`: they free the key. */
-  passing?: readonly ErrorCode[]
+  passing?: readonly ErrorCode[] | 'all'
   /** Ends the wait for another request's answer. It never interrupts the operation. */
   signal?: AbortSignal
   waitMs?: number
@@ -116,12 +116,13 @@ async function giveUp(
   db: TenantDb,
   held: WonClaim,
   error: unknown,
-  passing: readonly ErrorCode[],
+  passing: readonly ErrorCode[] | 'all',
 ): Promise<StoredAnswer | 'lost' | null> {
   const refusal = error instanceof ApiError ? error : null
   // These refusals have postponed the key already, to a time of their own.
   if (refusal !== null && UNDECIDED.includes(refusal.code)) return null
-  const final = refusal !== null && bindsKey(refusal) && !passing.includes(refusal.code)
+  const final =
+    refusal !== null && bindsKey(refusal) && passing !== 'all' && !passing.includes(refusal.code)
   try {
     const kept = final ? await refuseUnbegun(db, held, refusal) : null
     if (kept === null && !(await freeKey(db, held))) await postpone(db, held, 0)

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Value } from 'typebox/value'
-import { ERRORS } from '../../src/error-codes.ts'
+import { ERRORS } from '../../src/compose/errors.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import pino from 'pino'
 import { Type } from 'typebox'
+import { ERRORS } from '../../src/compose/errors.ts'
 import { type DescribeOptions, describeApi } from '../../src/http/openapi.ts'
 import { describePages } from '../../src/http/reference.ts'
 import type { App, Plane } from '../../src/http/route.ts'
@@ -22,7 +23,7 @@ const ref = Type.Unsafe({ $ref: 'Gadget#' })
 /** A small API with a route on every plane, described as the platform's own is. */
 export async function buildDescribedApp(options: DescribeOptions = {}): Promise<App> {
   const app = createServer({ logger: pino({ level: 'silent' }), trustProxy: [] })
-  describeApi(app, options)
+  describeApi(app, { errors: ERRORS, ...options })
   describePages(app)
   app.addSchema(Gadget)
   const described = (operationId: string, summary: string) => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { ERRORS, type ErrorCode } from '../../src/error-codes.ts'
+import { ERRORS } from '../../src/compose/errors.ts'
+import type { ErrorCode } from '../../src/error-codes.ts'
 import type { Answer } from './app.ts'
 
 /** A request and its expected refusal: the code, and for a body the path of the issue. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { ERRORS } from '../../src/error-codes.ts'
+import { ERRORS } from '../../src/compose/errors.ts'
 import { allFailures } from '../../src/http/route.ts'
 import { serveDescribedApp } from '../harness/described-app.ts'
 

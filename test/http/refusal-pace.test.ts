@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { test } from 'node:test'
 import { Type } from 'typebox'
 import type { TenantDb } from '../../src/db/database.ts'
-import type { ErrorCode } from '../../src/error-codes.ts'
+import type { SharedCode } from '../../src/error-codes.ts'
 import { ApiError } from '../../src/errors.ts'
 import { decorateRequests } from '../../src/http/guards.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -37,7 +37,7 @@ async function openServer() {
   const response = { 200: Type.Object({}) }
   app.get('/:code', { config: { plane: 'public' }, schema: { response } }, async (request) => {
     const { code } = request.params as { code: string }
-    if (code !== 'ok') throw new ApiError(code as ErrorCode)
+    if (code !== 'ok') throw new ApiError(code as SharedCode)
     return {}
   })
   const get = async (url: string) => (await app.inject({ url })).statusCode

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { ERRORS, type ErrorCode } from '../../src/error-codes.ts'
+import { ERRORS } from '../../src/compose/errors.ts'
+import type { ErrorCode } from '../../src/error-codes.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
 import { requestText, talk } from '../harness/raw-http.ts'
 import { ECHO, isRefusal, UUID } from '../harness/refusals.ts'

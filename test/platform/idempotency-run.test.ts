@@ -139,7 +139,7 @@ describe('a failure of the work', () => {
   test('is the stored answer, if it is a business refusal', async () => {
     const db = await open()
     const options = { ...request('k'), correlationId: 'c-1' }
-    const refusing = () => Promise.reject(new ApiError('no_active_version'))
+    const refusing = () => Promise.reject(new ApiError('invalid_transition'))
     const first = await run(db, options, refusing)
     const second = await run(db, options, place(db))
     assert.equal(first.status, 409)
@@ -166,7 +166,7 @@ describe('a failure of the work', () => {
       create trigger refuse_refusals before update on idempotency_keys for each row
       when (new.state = 'answered') execute function refuse_refusals()`)
     t.after(() => platform.query('drop function refuse_refusals cascade'))
-    const refusing = () => Promise.reject(new ApiError('no_active_version'))
+    const refusing = () => Promise.reject(new ApiError('invalid_transition'))
     await assert.rejects(run(db, request('k'), refusing), { code: 'service_unavailable' })
     assert.equal(await stateOf(db), 'running')
   })
@@ -177,7 +177,7 @@ describe('a failure of the work', () => {
     const failures = [
       [new Error('a bug'), { message: 'a bug' }],
       // The operation goes on: a refusal would let its caller try again with another key.
-      [new ApiError('no_active_version'), { code: 'service_unavailable' }],
+      [new ApiError('invalid_transition'), { code: 'service_unavailable' }],
     ] as const
     for (const [failure, answered] of failures) {
       const failing = run(db, request('k'), async (held) => {
@@ -211,7 +211,7 @@ test('a step that rolls back leaves the key where it was', async () => {
   const failing = run(db, request('k'), async (held) => {
     await db.transaction('reserve', async (tx) => {
       await advance(tx, held, 'reserved', randomUUID())
-      throw new ApiError('no_active_version')
+      throw new ApiError('invalid_transition')
     })
     return assert.fail('unreachable')
   })

@@ -62,6 +62,7 @@ describe('the import rule', () => {
   })
 
   for (const [from, to] of [
+    ['errors', 'schema'],
     ['open-schema', 'open-queries'],
     ['open-schema', 'open'],
     ['open-queries', 'open'],
@@ -133,7 +134,7 @@ describe('the import rule', () => {
         'src/modules/stores/queries.ts': [],
         'src/modules/catalog/service.ts': ['../stores/queries.ts'],
       },
-      /queries, jobs, routes and the face are for their own module/,
+      /errors, queries, jobs, routes and the face are for their own module/,
       { stores: [], catalog: ['stores'] },
     ],
     [

@@ -1,11 +1,11 @@
 import type { Db, TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import { affiliateApplied } from './events.ts'
 import * as queries from './queries.ts'
 import type { Application, Touch } from './schema.ts'
@@ -62,7 +62,7 @@ export async function apply(
   await db.transaction('affiliates: apply', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     const { applications_open, pays_renewals: _, ...terms } = await getSettings(tx)
-    if (!applications_open) throw new ApiError('applications_closed')
+    if (!applications_open) throw refuse('applications_closed')
     const id = newId()
     const inserted = await queries.insertAffiliate(tx, id, {
       ...terms,
@@ -92,7 +92,7 @@ export async function touch({ limits, touchKey }: ApplyDeps, db: TenantDb, code:
   await requireWithin(limits, `affiliate-touches:${db.tenant}`, TOUCHES_PER_STORE)
   const isOn = entitlements.featureIsOn(db, FEATURE)
   const found = CODE.test(code) ? await queries.findLinkable(db, code, isOn) : null
-  if (found === null) throw new ApiError('referral_code_not_found')
+  if (found === null) throw refuse('referral_code_not_found')
   await queries.countClick(db, found.code, Math.floor(Math.random() * SHARDS))
   const at = db.clock.now()
   const payload: TouchPayload = [db.tenant, found.code.toLowerCase(), at]

@@ -1,9 +1,9 @@
 import type { Db } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as queries from './commission-queries.ts'
 import type { Commission, Payout } from './commission-schema.ts'
+import { refuse } from './errors.ts'
 import * as payouts from './payout-queries.ts'
 
 /** Reads commissions and payouts. */
@@ -15,7 +15,7 @@ export async function list(db: Db, filters: queries.CommissionFilters, page: Pag
 
 export async function get(db: Db, id: string): Promise<Commission> {
   const found = isUuid(id) ? await queries.findCommission(db, id) : null
-  if (found === null) throw new ApiError('commission_not_found')
+  if (found === null) throw refuse('commission_not_found')
   return found
 }
 
@@ -36,6 +36,6 @@ export async function listPayouts(db: Db, filters: payouts.PayoutFilters, page: 
 
 export async function getPayout(db: Db, id: string): Promise<Payout> {
   const found = isUuid(id) ? await payouts.findPayout(db, id) : null
-  if (found === null) throw new ApiError('payout_not_found')
+  if (found === null) throw refuse('payout_not_found')
   return found
 }

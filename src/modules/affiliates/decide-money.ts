@@ -8,6 +8,7 @@ import * as ledger from '../ledger/money.ts'
 import * as queries from './commission-queries.ts'
 import type { AttributionRow, Commission, Declined } from './commission-schema.ts'
 import { commissionJournal } from './earn-money.ts'
+import { refuse } from './errors.ts'
 import { FEATURE } from './service.ts'
 
 /** The decisions of a merchant about a commission: to approve it before its time, or to decline it. */
@@ -61,7 +62,7 @@ function decide(
     const attribution = found && (await queries.lockAttribution(tx, found.order_id))
     // Read again: a refund may have changed it while this transaction waited for the lock.
     const before = attribution && (await queries.findCommission(tx, id))
-    if (attribution === null || before === null) throw new ApiError('commission_not_found')
+    if (attribution === null || before === null) throw refuse('commission_not_found')
     await work(tx, attribution, before)
     const after = await queries.findCommission(tx, id)
     if (after === null) throw new Error('a commission vanished under its lock')

@@ -1,5 +1,6 @@
 import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const affiliates = {
   name: 'affiliates',
@@ -15,5 +16,6 @@ export const affiliates = {
     affiliate_settings: owner('stores'),
     affiliates: forGood('To pay what the store owes them, until erased; then amounts alone.'),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

@@ -1,5 +1,4 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
@@ -9,6 +8,7 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { listBalances, listCommissions } from './commission-queries.ts'
 import type { AffiliatePage, Payout } from './commission-schema.ts'
+import { refuse } from './errors.ts'
 import { type AffiliateMail, approvedMail, paidMail } from './mails.ts'
 import { listPayouts } from './payout-queries.ts'
 import * as queries from './queries.ts'
@@ -49,7 +49,7 @@ export async function makeLink({ linkKey, storefrontUrl }: PageDeps, db: Db, id:
 /** Refuses an affiliate who was never approved or whose person was erased: they have no page. */
 function requirePage({ status, email }: Affiliate): void {
   const isKnown = email !== null && (status === 'active' || status === 'suspended')
-  if (!isKnown) throw new ApiError('affiliate_not_found')
+  if (!isKnown) throw refuse('affiliate_not_found')
 }
 
 const NEWEST = { limit: 50, offset: 0 }
@@ -105,10 +105,9 @@ export async function openPage(
 /** Reads the affiliate of a link that we signed for this store and that has not expired. */
 function readLink(key: Buffer, { tenant, clock }: Db, token: string): string {
   const payload = tokens.verify(key, token)
-  if (payload === null) throw new ApiError('affiliate_not_found')
+  if (payload === null) throw refuse('affiliate_not_found')
   const [of, id, expires] = JSON.parse(payload.toString()) as Payload
-  if (of !== tenant || expires < clock.now() || !isUuid(id))
-    throw new ApiError('affiliate_not_found')
+  if (of !== tenant || expires < clock.now() || !isUuid(id)) throw refuse('affiliate_not_found')
   return id
 }
 

@@ -15,6 +15,7 @@ import {
   type PayoutsMade,
   type SKIPS,
 } from './commission-schema.ts'
+import { refuse } from './errors.ts'
 import { affiliatePaid } from './events.ts'
 import * as queries from './payout-queries.ts'
 import { FEATURE } from './service.ts'
@@ -66,7 +67,7 @@ const LIMIT = PAYOUTS_MAX + 1
 
 async function requireKnown(tx: Tx, ids: readonly string[]): Promise<void> {
   const { count } = await queries.countKnown(tx, ids)
-  if (count < new Set(ids).size) throw new ApiError('affiliate_not_found')
+  if (count < new Set(ids).size) throw refuse('affiliate_not_found')
 }
 
 const pick = ({ affiliate_id, currency }: Pick<Skipped, 'affiliate_id' | 'currency'>) => ({
@@ -142,7 +143,7 @@ function settle(
   return db.transaction(`affiliates: payout ${to}`, async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     const before = isUuid(id) ? await queries.lockPayout(tx, id) : null
-    if (before === null) throw new ApiError('payout_not_found')
+    if (before === null) throw refuse('payout_not_found')
     if (before.status === to) return before
     if (before.status !== 'pending')
       throw new ApiError('invalid_transition', {

@@ -9,6 +9,7 @@ import { encryptText, sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as entitlements from '../entitlements/service.ts'
 import { listBalances } from './commission-queries.ts'
+import { refuse } from './errors.ts'
 import { affiliateActivated, type affiliateApplied } from './events.ts'
 import * as queries from './queries.ts'
 import type {
@@ -103,7 +104,7 @@ export async function list(
 
 export async function find(db: Db, id: string): Promise<AffiliateRow> {
   const found = isUuid(id) ? await queries.findAffiliate(db, id) : null
-  if (found === null) throw new ApiError('affiliate_not_found')
+  if (found === null) throw refuse('affiliate_not_found')
   return found
 }
 
@@ -156,7 +157,7 @@ export function create(
       address: rest.address ?? null,
       ...accountOf(keys.account, tx.tenant, id, payout_account),
     })
-    if (inserted === null) throw new ApiError('affiliate_exists')
+    if (inserted === null) throw refuse('affiliate_exists')
     if (code !== undefined) await insertCode(tx, id, code)
     await record(tx, actor, id, { action: 'affiliate.created', after: { status, ...terms } })
     return find(tx, id)
@@ -190,7 +191,7 @@ export const emit = (
 /** Locks an affiliate whose person is not erased. */
 async function lock(tx: Tx, id: string): Promise<AffiliateRow & { email: string }> {
   const found = isUuid(id) ? await queries.lockAffiliate(tx, id) : null
-  if (found === null) throw new ApiError('affiliate_not_found')
+  if (found === null) throw refuse('affiliate_not_found')
   const { email } = found
   if (email === null) throw invalidTransition(found, [])
   return { ...found, email }
@@ -227,7 +228,7 @@ export function change(
       }),
     }
     await queries.updateAffiliate(tx, before.id, changed).catch((error) => {
-      throw isViolationOf(error, 'affiliates_email') ? new ApiError('affiliate_exists') : error
+      throw isViolationOf(error, 'affiliates_email') ? refuse('affiliate_exists') : error
     })
     const after = { ...terms, members: Object.keys(patch).toSorted() }
     await record(tx, actor, before.id, { action: 'affiliate.changed', after })
@@ -309,7 +310,7 @@ export function addCode(
 
 async function insertCode(tx: Tx, affiliate_id: string, code: string): Promise<void> {
   if ((await queries.insertCode(tx, affiliate_id, code)) === null)
-    throw new ApiError('referral_code_exists')
+    throw refuse('referral_code_exists')
 }
 
 /** Ends a code, or makes it count again. A code never passes to another affiliate: links with it are in use. */
@@ -323,7 +324,7 @@ export function switchCode(
     await entitlements.requireFeature(tx, FEATURE)
     const { id: affiliate_id } = await lock(tx, id)
     if ((await queries.setCodeActive(tx, affiliate_id, code, active)) === 0)
-      throw new ApiError('referral_code_not_found')
+      throw refuse('referral_code_not_found')
     const action = active ? 'affiliate.code_resumed' : 'affiliate.code_ended'
     await record(tx, actor, affiliate_id, { action, after: { code } })
     return find(tx, affiliate_id)

@@ -1,5 +1,6 @@
 import { forGood, owner, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 const INVOICES =
   'What the operator bills: kept as the law asks, with the store and no shopper in it.'
@@ -22,4 +23,5 @@ export const billing = {
     billing_store_plans: forGood('What stores have agreed to pay.'),
     billing_usage: forGood(INVOICES),
   },
+  errors: ERRORS,
 } as const satisfies Face

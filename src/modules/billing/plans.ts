@@ -1,11 +1,12 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { AllStores, Directory, TenantDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError, readEach, readParts, requireRules } from '../../errors.ts'
+import { readEach, readParts, requireRules } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import { ISSUER } from './invoices.ts'
 import { dayOf } from './months.ts'
 import {
@@ -38,9 +39,13 @@ export async function addPlan(db: Directory, actor: audit.Actor, plan: NewPlan) 
     meters: () => readMeters(plan.meters),
   })
   // Of two versions added at the same time, one is refused: its operator has to look at the other first.
-  const added = await mapViolations(queries.insertPlan(db, { ...plan, meters }, actor.name), {
-    billing_plans_pkey: 'plan_changed',
-  })
+  const added = await mapViolations(
+    queries.insertPlan(db, { ...plan, meters }, actor.name),
+    {
+      billing_plans_pkey: 'plan_changed',
+    },
+    refuse,
+  )
   return { plan: added }
 }
 
@@ -87,7 +92,7 @@ export function setPlan(db: TenantDb, actor: audit.Actor, { plan_key, version }:
   return db.transaction('billing: set plan', async (tx) => {
     const account = await queries.lockAccount(tx)
     const plan = await queries.findPlan(tx, plan_key, version ?? null)
-    if (plan === null) throw new ApiError('plan_not_found')
+    if (plan === null) throw refuse('plan_not_found')
     const { plan: before, tier } = await readPlan(tx)
     if (!isFree(plan)) {
       await requireIssuer(tx)
@@ -113,7 +118,7 @@ export function setPlan(db: TenantDb, actor: audit.Actor, { plan_key, version }:
 function assertCurrency(plan: Plan, [billed, own]: [string | null, string]): void {
   const isShare = plan.meters.gross_volume !== undefined
   if ((billed ?? plan.currency) === plan.currency && (!isShare || own === plan.currency)) return
-  throw new ApiError('plan_currency', { body: { currency: isShare ? own : billed } })
+  throw refuse('plan_currency', { body: { currency: isShare ? own : billed } })
 }
 
 const DEFAULT_ISSUER: Omit<Issuer, 'name' | 'lines' | 'updated_at'> = {

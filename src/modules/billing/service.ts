@@ -1,5 +1,4 @@
 import type { AllStores, Db } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { DAY_MS } from '../../kernel/time.ts'
@@ -7,6 +6,7 @@ import type { PdfProcesses } from '../documents/pdf-processes.ts'
 import type { Sheet } from '../documents/schema.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import * as invoices from './invoice-queries.ts'
 import { getDefaultPlan, segmentsOf } from './invoices.ts'
 import { positionsOf, toMetered } from './meter.ts'
@@ -94,7 +94,7 @@ export async function listAllInvoices(
 /** An invoice with everything that is recorded of it. */
 export async function getInvoice(db: Db, id: string): Promise<Invoice> {
   const row = isUuid(id) ? await invoices.findInvoice(db, id) : null
-  if (row === null) throw new ApiError('invoice_not_found')
+  if (row === null) throw refuse('invoice_not_found')
   const [lines, credit_notes, payments, reminders] = await Promise.all([
     invoices.listLines(db, id),
     invoices.listCreditNotes(db, id),
@@ -107,7 +107,7 @@ export async function getInvoice(db: Db, id: string): Promise<Invoice> {
 
 async function getCreditNote(db: Db, id: string): Promise<CreditNoteRow> {
   const note = isUuid(id) ? await invoices.findCreditNote(db, id) : null
-  if (note === null) throw new ApiError('credit_note_not_found')
+  if (note === null) throw refuse('credit_note_not_found')
   return note
 }
 
@@ -217,7 +217,7 @@ async function findOffered(db: Db, key: string, version: number | null): Promise
     currentPlan(db),
   ])
   const isOwn = found?.plan_key === own.plan_key && found.version === own.version
-  if (found === null || !(found.is_public || isOwn)) throw new ApiError('plan_not_found')
+  if (found === null || !(found.is_public || isOwn)) throw refuse('plan_not_found')
   return found
 }
 

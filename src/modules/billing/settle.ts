@@ -1,11 +1,12 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { hourOfDay } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import * as invoices from './invoice-queries.ts'
 import { ISSUER } from './invoices.ts'
 import { monthFor } from './meter.ts'
@@ -41,12 +42,12 @@ type Sums = Pick<InvoiceRow, 'total_cents' | 'paid_cents' | 'credited_cents'>
 
 /** Refuses to bill a store before the issuer of invoices is set. */
 export async function requireIssuer(tx: Tx): Promise<void> {
-  if ((await queries.findIssuer(tx, ISSUER)) === null) throw new ApiError('issuer_missing')
+  if ((await queries.findIssuer(tx, ISSUER)) === null) throw refuse('issuer_missing')
 }
 
 /** Refuses to bill a sandbox. */
 export async function requireBilled(tx: Tx): Promise<void> {
-  if ((await stores.get(tx)).sandbox) throw new ApiError('sandbox_not_billed')
+  if ((await stores.get(tx)).sandbox) throw refuse('sandbox_not_billed')
 }
 
 /** Adds a one-off line to the draft of the running month. */
@@ -65,7 +66,7 @@ export function charge(
     const known = await invoices.findDraft(tx, month)
     const draft = known ?? (await invoices.insertDraft(tx, month, currency))
     if ((await invoices.countCharges(tx, draft.id)).charges >= CHARGES_MAX) {
-      throw new ApiError('invoice_full')
+      throw refuse('invoice_full')
     }
     const row = { description, amount_cents, invoice_id: draft.id, ...signed(actor, claim) }
     const added = await once(invoices.insertCharge(tx, row))
@@ -96,7 +97,7 @@ export function recordPayment(
     }
     const { balance_cents } = invoice
     if (amount_cents > (kind === 'payment' ? balance_cents : -balance_cents)) {
-      throw new ApiError('amount_exceeds_balance', { body: { balance_cents } })
+      throw refuse('amount_exceeds_balance', { body: { balance_cents } })
     }
     const row = { kind, amount_cents, reference, paid_on, invoice_id: id }
     const payment = await once(invoices.insertPayment(tx, { ...row, ...signed(actor, claim) }))
@@ -123,7 +124,7 @@ export function credit(
     const creditable_cents = invoice.total_cents - invoice.credited_cents
     const amount = amount_cents ?? creditable_cents
     if (amount > creditable_cents || amount === 0) {
-      throw new ApiError('amount_exceeds_invoice', { body: { creditable_cents } })
+      throw refuse('amount_exceeds_invoice', { body: { creditable_cents } })
     }
     const { issuer_id, recipient } = invoice
     const taken = await queries.takeCreditNumber(tx, issuer_id ?? ISSUER)
@@ -145,8 +146,8 @@ export function credit(
 
 async function lockIssued(tx: Tx, id: string): Promise<InvoiceRow> {
   const invoice = isUuid(id) ? await invoices.lockInvoice(tx, id) : null
-  if (invoice === null) throw new ApiError('invoice_not_found')
-  if (invoice.status === 'draft') throw new ApiError('invoice_not_issued')
+  if (invoice === null) throw refuse('invoice_not_found')
+  if (invoice.status === 'draft') throw refuse('invoice_not_issued')
   return invoice
 }
 

@@ -1,5 +1,6 @@
 import { bySlice, forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { campaignRecipientsSlice } from './retention-queries.ts'
 
 export const campaigns = {
@@ -15,5 +16,6 @@ export const campaigns = {
     ),
     campaigns: forGood(STORE),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

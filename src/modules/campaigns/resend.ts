@@ -1,8 +1,8 @@
 import type { TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import type { MailDeps } from './deps.ts'
+import { refuse } from './errors.ts'
 import * as mailings from './mailing-queries.ts'
 import * as queries from './queries.ts'
 import { requireCleanText } from './scan.ts'
@@ -10,7 +10,7 @@ import { type Campaign, EMAIL } from './schema.ts'
 import {
   auditCampaign,
   get,
-  refuse,
+  refuseStatus,
   requireDraft,
   WAKE_CAMPAIGN_MAIL,
   withCampaign,
@@ -30,8 +30,8 @@ export async function resendUnknown(
   id: string,
 ): Promise<idempotency.StoredAnswer> {
   const found = await get(db, id)
-  if (found.channel !== EMAIL) throw new ApiError('not_a_mail_campaign')
-  if (found.mailing === null) throw refuse(found)
+  if (found.channel !== EMAIL) throw refuse('not_a_mail_campaign')
+  if (found.mailing === null) throw refuseStatus(found)
   await requireCleanText(deps.scanner, db.tenant, requireDraft(found))
   return withCampaign(db, 'campaigns: resend unknown', id, async (tx, before) => {
     requireSending(before, tx.clock.now())
@@ -56,5 +56,5 @@ function requireSending(campaign: Campaign, now: number): void {
   const { status, ends_at } = campaign
   const isOver = ends_at !== null && Date.parse(ends_at) <= now
   const isSending = status === 'active' || status === 'paused' || status === 'ended'
-  if (!isSending || isOver) throw refuse(campaign)
+  if (!isSending || isOver) throw refuseStatus(campaign)
 }

@@ -9,6 +9,7 @@ import * as mail from '../../platform/mail.ts'
 import * as stores from '../stores/service.ts'
 import { requireOpen } from './budget.ts'
 import type { MailDeps } from './deps.ts'
+import { refuse } from './errors.ts'
 import * as mailings from './mailing-queries.ts'
 import * as queries from './queries.ts'
 import { requireCleanText } from './scan.ts'
@@ -103,7 +104,7 @@ function requireChangeable(campaign: Campaign, patch: CampaignPatch): void {
 export function remove(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
   return withCampaign(db, 'campaigns: delete', id, async (tx, before) => {
     const allowed = before.coupon_count === 0 ? [] : ['cancel']
-    if (before.status !== 'draft' || before.coupon_count > 0) throw refuse(before, allowed)
+    if (before.status !== 'draft' || before.coupon_count > 0) throw refuseStatus(before, allowed)
     await queries.remove(tx, id)
     await auditCampaign(tx, actor, 'deleted', { before, after: before })
     return before
@@ -122,7 +123,7 @@ export async function schedule(
 ): Promise<Campaign> {
   await requireSendable(deps, db, await get(db, id))
   return withCampaign(db, 'campaigns: schedule', id, async (tx, before) => {
-    if (before.status !== 'draft' && before.status !== 'scheduled') throw refuse(before)
+    if (before.status !== 'draft' && before.status !== 'scheduled') throw refuseStatus(before)
     requireComplete(before)
     const now = tx.clock.now()
     const { starts_at, ends_at } = readStart(before, request, { now, lateMs: LATE_MS })
@@ -161,7 +162,7 @@ export const isOnlyMail = ({ ends_at, coupon_count }: Campaign): boolean =>
 export function pause(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
   return withCampaign(db, 'campaigns: pause', id, async (tx, before) => {
     if (before.status === 'paused') return before
-    if (before.status !== 'active' && before.status !== 'scheduled') throw refuse(before)
+    if (before.status !== 'active' && before.status !== 'scheduled') throw refuseStatus(before)
     await mailings.stopMailing(tx, id)
     const change = { ...timesOf(before), status: 'paused', pause_reason: 'merchant' } as const
     const after = await queries.setStatus(tx, id, change)
@@ -181,7 +182,7 @@ export async function resume(
   if (found.status === 'paused') await requireSendable(deps, db, found)
   return withCampaign(db, 'campaigns: resume', id, async (tx, before) => {
     if (before.status === 'active') return before
-    if (before.status !== 'paused') throw refuse(before)
+    if (before.status !== 'paused') throw refuseStatus(before)
     requireComplete(before)
     const isToCome = before.starts_at !== null && Date.parse(before.starts_at) > tx.clock.now()
     const after = isToCome
@@ -248,11 +249,11 @@ export async function sendTest(
 ): Promise<{ email: string }> {
   const campaign = await get(db, id)
   await requireWithin(deps.limits, `campaign-tests:${db.tenant}`, TESTS_PER_MINUTE)
-  if (campaign.channel !== EMAIL) throw new ApiError('not_a_mail_campaign')
+  if (campaign.channel !== EMAIL) throw refuse('not_a_mail_campaign')
   const draft = requireDraft(campaign)
   await requireCleanText(deps.scanner, db.tenant, draft)
   const { owner_email: email } = await stores.get(db)
-  if (email === null) throw new ApiError('no_owner_address')
+  if (email === null) throw refuse('no_owner_address')
   const look = await loadLook(deps, db)
   // Without a link that works: a test must not unsubscribe a reader.
   const parts = writeParts(look, draft, look.storefrontUrl ?? '#')
@@ -310,7 +311,7 @@ const VERBS: Record<CampaignStatus, readonly string[]> = {
   cancelled: [],
 }
 
-export const refuse = ({ status }: Campaign, allowed: readonly string[] = VERBS[status]) =>
+export const refuseStatus = ({ status }: Campaign, allowed: readonly string[] = VERBS[status]) =>
   new ApiError('invalid_transition', { body: { current_status: status, allowed } })
 
 /** What the audit log stores of a campaign. It says what happened; the texts of a mail are in the campaign itself. */

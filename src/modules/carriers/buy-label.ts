@@ -10,6 +10,7 @@ import type { UnpostedOperation } from '../operations/table.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import * as orders from '../orders/service.ts'
 import type { BuyResult } from './carrier.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import { DEFAULT_WEIGHT_GRAMS, type LabelRow, type NewLabel, type SoldLabel } from './schema.ts'
 import {
@@ -52,7 +53,7 @@ export async function buyLabel(
   if (caller.claim.recoveryPoint === BUYING) return resumeBuy(deps, db, caller.claim)
   const { services } = deps.carriers.open(db, request.carrier)
   if (!services.includes(request.service)) {
-    throw new ApiError('unknown_service', { body: { services } })
+    throw refuse('unknown_service', { body: { services } })
   }
   const { claim, label } = await begin(db, caller, request)
   await deps.at?.('label-begun')
@@ -71,8 +72,8 @@ function begin(
     const { parcel, order } = await fulfillment.lockParcel(tx, fulfillment_id)
     requirePending(parcel)
     fulfillment.requireOpen(order, 'ship')
-    if (order.ship_to === null) throw new ApiError('ship_to_missing')
-    if ((await queries.findCurrent(tx, parcel.id)) !== null) throw new ApiError('label_exists')
+    if (order.ship_to === null) throw refuse('ship_to_missing')
+    if ((await queries.findCurrent(tx, parcel.id)) !== null) throw refuse('label_exists')
     const label = await queries.insertLabel(tx, {
       id: newId(),
       fulfillment_id: parcel.id,
@@ -179,7 +180,7 @@ const isErased = ({ ship_to }: fulfillment.LockedParcel['order']): boolean => sh
 
 async function endRefused(tx: Tx, { claim, label }: Bought, reason: string) {
   await queries.markRefused(tx, label.id, reason)
-  return idempotency.refuse(tx, claim, new ApiError('label_refused', { body: { reason } }))
+  return idempotency.refuse(tx, claim, refuse('label_refused', { body: { reason } }))
 }
 
 async function endBought(

@@ -1,5 +1,6 @@
 import { forGood, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const carriers = {
   name: 'carriers',
@@ -9,4 +10,5 @@ export const carriers = {
     carrier_labels: owner('orders', 'what was spent on carriers'),
     sim_shipments: forGood('The books of the simulated carrier, which stands in for a real one.'),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -9,6 +9,7 @@ import type { OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { deliveryAddress } from '../orders/ship-to.ts'
 import { boundedCarrier, type Carrier } from './carrier.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import {
   CARRIERS,
@@ -77,7 +78,7 @@ export async function carrierParcelOf(
   { weight_grams, note }: { weight_grams: number; note: string },
 ): Promise<CarrierParcel> {
   const to = deliveryAddress(order)
-  if (to === null) throw new ApiError('ship_to_missing')
+  if (to === null) throw refuse('ship_to_missing')
   const { letterhead } = await readStore(db)
   return { from: letterhead.seller, to, weight_grams, currency: order.currency, note }
 }
@@ -104,7 +105,7 @@ export async function listRates(
 export async function getLabel(db: Db, fulfillment_id: string): Promise<LabelRow> {
   const parcel = await fulfillment.get(db, fulfillment_id)
   const label = await queries.findCurrent(db, parcel.id)
-  if (label === null) throw new ApiError('label_not_found')
+  if (label === null) throw refuse('label_not_found')
   return label
 }
 
@@ -115,18 +116,18 @@ export async function printLabel(
   fulfillment_id: string,
 ): Promise<{ label: LabelRow; bytes: Buffer }> {
   const label = await getLabel(db, fulfillment_id)
-  if (label.unused) throw new ApiError('label_not_found')
+  if (label.unused) throw refuse('label_not_found')
   // No parcel should leave with a label that is not known to be good.
   if (label.status !== 'bought') throw unconfirmed()
   const printed = await carriers.open(db, label.carrier).print(label.id)
   if (printed.found !== 'yes') {
-    throw printed.found === 'no' ? new ApiError('label_not_found') : unavailable()
+    throw printed.found === 'no' ? refuse('label_not_found') : unavailable()
   }
   return { label, bytes: printed.bytes }
 }
 
 const unavailable = () =>
-  new ApiError('carrier_unavailable', { headers: { 'retry-after': '10' }, kind: 'upstream' })
+  refuse('carrier_unavailable', { headers: { 'retry-after': '10' }, kind: 'upstream' })
 
 const foldNumber = (number: string): string => number.replaceAll(/\s/g, '').toUpperCase()
 

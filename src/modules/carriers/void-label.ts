@@ -11,6 +11,7 @@ import * as outbox from '../../platform/outbox.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import * as orders from '../orders/service.ts'
 import type { VoidResult } from './carrier.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type { LabelRow } from './schema.ts'
 import {
@@ -144,7 +145,7 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
     const { locked, label } = await lockLabel(tx, id)
     // The carrier has not said yet whether there is a label.
     if (label.status === 'buying') throw orders.busy()
-    if (label.status !== 'bought') throw new ApiError('label_not_found')
+    if (label.status !== 'bought') throw refuse('label_not_found')
     const { status } = locked.parcel
     const isOnParcel = showsNumber(locked.parcel, label)
     // The carrier says whether the label of a parcel that was recalled can be voided.
@@ -215,7 +216,7 @@ async function finish(
       })
     }
     await recordEnd(tx, 'label_not_voided', label)
-    return idempotency.refuse(tx, claim, new ApiError('label_not_voidable'))
+    return idempotency.refuse(tx, claim, refuse('label_not_voidable'))
   })
 }
 

@@ -9,6 +9,7 @@ import * as queries from './activation-queries.ts'
 import { closeRequest } from './activation-requests.ts'
 import type { ActivationRequest, NewActivationRequest } from './activation-schema.ts'
 import { listWarnings } from './activation-warnings.ts'
+import { refuse } from './errors.ts'
 import { updateStatus } from './queries.ts'
 import { recordChange } from './record-change.ts'
 import type { ProductRow } from './schema.ts'
@@ -47,7 +48,7 @@ async function activateLocked(
 export function unarchive(db: TenantDb, actor: audit.Actor, id: string) {
   return change(db, 'catalog: unarchive product', id, async (tx, before) => {
     if (before.status !== 'archived') return
-    const after = await mapViolations(updateStatus(tx, id, 'draft'), SLUG_EXISTS)
+    const after = await mapViolations(updateStatus(tx, id, 'draft'), SLUG_EXISTS, refuse)
     await recordChange(tx, actor, {
       action: 'product.unarchived',
       entity: entityOf(after),

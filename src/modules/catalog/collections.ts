@@ -1,10 +1,10 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Actor } from '../../platform/audit.ts'
 import * as queries from './collection-queries.ts'
+import { refuse } from './errors.ts'
 import { recordChange } from './record-change.ts'
 import {
   type Collection,
@@ -20,7 +20,7 @@ export function create(db: TenantDb, actor: Actor, request: NewCollection): Prom
   const { title, description = null, position = null } = request
   const fields = { slug: validateSlug(request.slug), title, description, position }
   return db.transaction('catalog: create collection', async (tx) => {
-    const after = await mapViolations(queries.insertCollection(tx, fields), SLUG_EXISTS)
+    const after = await mapViolations(queries.insertCollection(tx, fields), SLUG_EXISTS, refuse)
     await recordChange(tx, actor, { action: 'collection.created', entity: entityOf(after), after })
     return after
   })
@@ -35,7 +35,7 @@ export function update(db: TenantDb, actor: Actor, id: string, patch: Collection
       description: patch.description === undefined ? before.description : patch.description,
       position: patch.position ?? null,
     }
-    const after = await mapViolations(queries.updateCollection(tx, id, fields), SLUG_EXISTS)
+    const after = await mapViolations(queries.updateCollection(tx, id, fields), SLUG_EXISTS, refuse)
     await recordChange(tx, actor, {
       action: 'collection.updated',
       entity: entityOf(after),
@@ -65,13 +65,13 @@ export function remove(db: TenantDb, actor: Actor, id: string) {
 export function setMembers(db: TenantDb, actor: Actor, id: string, members: readonly string[]) {
   const ids = members.map((each) => each.toLowerCase())
   return change(db, 'catalog: set members', id, async (tx, before) => {
-    if (!ids.every(isUuid)) throw new ApiError('product_not_found')
+    if (!ids.every(isUuid)) throw refuse('product_not_found')
     const productIds = [...new Set(ids)]
     await queries.lockMemberProducts(tx, id, productIds)
     await queries.lockMembers(tx, id, productIds)
     await queries.deleteMembers(tx, id)
     const found = await queries.insertMembers(tx, id, productIds)
-    if (found !== productIds.length) throw new ApiError('product_not_found')
+    if (found !== productIds.length) throw refuse('product_not_found')
     const after = await get(tx, id)
     await recordChange(tx, actor, {
       action: 'collection.members_set',
@@ -85,7 +85,7 @@ export function setMembers(db: TenantDb, actor: Actor, id: string, members: read
 
 export async function get(db: Db, id: string): Promise<Collection> {
   const collection = isUuid(id) ? await queries.findCollection(db, id) : null
-  if (collection === null) throw new ApiError('collection_not_found')
+  if (collection === null) throw refuse('collection_not_found')
   return collection
 }
 

@@ -1,6 +1,5 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
 import { type MediaDeps, setAssetUses, storeAsset } from '../media/service.ts'
 import * as stores from '../stores/service.ts'
@@ -9,6 +8,7 @@ import { IMAGE_TYPE } from './demo-images.ts'
 import type { Sample } from './demo-products.ts'
 import { HOME, type SampleSet } from './demo-sets.ts'
 import { drawOnce, listImages } from './demo-views.ts'
+import { refuse } from './errors.ts'
 import { insertPastPrice } from './price-queries.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
@@ -85,7 +85,7 @@ async function storeImage(
 
 async function requireDraft(db: TenantDb | Tx) {
   const store = await stores.get(db)
-  if (store.status !== 'draft') throw new ApiError('store_not_draft')
+  if (store.status !== 'draft') throw refuse('store_not_draft')
   return store
 }
 
@@ -105,13 +105,18 @@ async function insertSample(
   const { id, is_subscription } = await mapViolations(
     queries.insertProduct(tx, validateNewProduct(product)),
     codes,
+    refuse,
   )
   const context = { storeCurrency: currency, is_subscription, ownsImage: true }
   for (const variant of variants) {
     const shot = images.find(({ skus }) => skus.includes(variant.sku)) ?? images[0]
     const shown = { ...variant, image_asset_ref: shot?.asset_ref ?? null }
     const fields = validateNewVariant(shown, context)
-    const { id: variantId } = await mapViolations(queries.insertVariant(tx, id, fields), codes)
+    const { id: variantId } = await mapViolations(
+      queries.insertVariant(tx, id, fields),
+      codes,
+      refuse,
+    )
     // Samples that are reduced were dearer until now: else no shop to look at would show what a reduction looks like.
     const price_cents = fields.compare_at_price_cents
     if (price_cents === null) continue
@@ -134,6 +139,7 @@ async function insertCollections(tx: Tx, set: SampleSet): Promise<number> {
       {
         collections_slug: 'slug_exists',
       },
+      refuse,
     )
     const members = products.flatMap((slug) => ids.get(slug) ?? [])
     await collections.insertMembers(tx, id, members)

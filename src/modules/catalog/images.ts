@@ -1,7 +1,8 @@
 import type { Db, TenantDb } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
 import { parseAssetRef, setAssetUses } from '../media/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
 import { IMAGES_MAX, type NewImage, type StoredImage } from './schema.ts'
@@ -52,7 +53,7 @@ export const remove = (db: TenantDb, actor: Actor, id: string, sha256: string) =
     const after = before.filter(
       ({ asset_ref }) => parseAssetRef(db.tenant, asset_ref)?.sha256 !== sha256,
     )
-    if (after.length === before.length) throw new ApiError('image_not_found')
+    if (after.length === before.length) throw refuse('image_not_found')
     return after
   })
 
@@ -62,7 +63,7 @@ function changeImages(db: TenantDb, actor: Actor, id: string, rearrange: Rearran
   return change(db, 'catalog: change images', id, async (tx) => {
     const before = (await get(tx, id)).images
     const after = rearrange(before)
-    if (after.length > IMAGES_MAX) throw new ApiError('image_limit_reached')
+    if (after.length > IMAGES_MAX) throw refuse('image_limit_reached')
     const refs = after.map(({ asset_ref }) => asset_ref)
     await setAssetUses(tx, { kind: 'product', id }, refs)
     await queries.deleteImages(tx, id)

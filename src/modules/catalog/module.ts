@@ -1,5 +1,6 @@
 import { bySlice, forGood, owner, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { pastPricesSlice } from './retention-queries.ts'
 
 export const catalog = {
@@ -17,4 +18,5 @@ export const catalog = {
     search_words: until('no product of the store has the word', 'search words'),
     variants: owner('products'),
   },
+  errors: ERRORS,
 } as const satisfies Face

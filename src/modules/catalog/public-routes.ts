@@ -6,6 +6,7 @@ import { clamp } from '../../kernel/page.ts'
 import { readText } from '../../kernel/query.ts'
 import { isUuid, Nullable, Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
+import { refuse } from './errors.ts'
 import { KnownSlugs } from './known-slugs.ts'
 import * as live from './live-reads.ts'
 import { LIST_BOUNDS, readListRequest } from './public-list.ts'
@@ -28,8 +29,8 @@ const ANSWERS: live.PublicAnswers = {
     ...(freshMs !== undefined && { freshMs }),
   }),
   unknownTenant: refusalResponse(new ApiError('unknown_tenant')),
-  noProduct: refusalResponse(new ApiError('product_not_found')),
-  noCollection: refusalResponse(new ApiError('collection_not_found')),
+  noProduct: refusalResponse(refuse('product_not_found')),
+  noCollection: refusalResponse(refuse('collection_not_found')),
 }
 
 const PRODUCTS_URL = '/v1/tenants/:tenant/catalog/products'

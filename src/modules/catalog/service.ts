@@ -11,6 +11,7 @@ import * as stores from '../stores/service.ts'
 import { closeRequest } from './activation-requests.ts'
 import type { ActivationWarning } from './activation-schema.ts'
 import { listLiveWarnings } from './activation-warnings.ts'
+import { refuse } from './errors.ts'
 import { type ListPlace, writePlace } from './list-schema.ts'
 import { keepPrice } from './price-history.ts'
 import { listSaleVariants, listVariantNames } from './public-queries.ts'
@@ -46,7 +47,7 @@ const SKU_EXISTS = { variants_sku: 'sku_exists' } as const
 export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
   const fields = validateNewProduct(request)
   const product = await db.transaction('catalog: create product', async (tx) => {
-    const row = await mapViolations(queries.insertProduct(tx, fields), SLUG_EXISTS)
+    const row = await mapViolations(queries.insertProduct(tx, fields), SLUG_EXISTS, refuse)
     await recordChange(tx, actor, { action: 'product.created', entity: entityOf(row), after: row })
     return { ...row, images: [], variants: [], activation_request: null }
   })
@@ -58,7 +59,7 @@ export async function update(db: TenantDb, actor: Actor, id: string, patch: Prod
   const product = await change(db, 'catalog: update product', id, async (tx, before) => {
     const { has_gift_card: hasGiftCard } = await queries.hasGiftCard(tx, id)
     const fields = validateProductPatch(before, patch, { hasGiftCard })
-    const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_EXISTS)
+    const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_EXISTS, refuse)
     await recordChange(tx, actor, {
       action: 'product.updated',
       entity: entityOf(row),
@@ -96,7 +97,7 @@ export const refuseTransition = (status: ProductStatus) =>
 
 export async function get(db: Db, id: string): Promise<FullProduct> {
   const product = isUuid(id) ? await queries.findProduct(db, id) : null
-  if (product === null) throw new ApiError('product_not_found')
+  if (product === null) throw refuse('product_not_found')
   return product
 }
 
@@ -171,7 +172,7 @@ export function change(
 
 export async function lock(tx: Tx, id: string): Promise<ProductRow> {
   const product = isUuid(id) ? await queries.lockProduct(tx, id) : null
-  if (product === null) throw new ApiError('product_not_found')
+  if (product === null) throw refuse('product_not_found')
   return product
 }
 
@@ -204,7 +205,11 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
     const fields = validateNewVariant(request, { ...context, storeCurrency })
     await requireVariantRoom(tx, productId)
     await requireOwnOptions(tx, productId, fields.options, null)
-    const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
+    const variant = await mapViolations(
+      queries.insertVariant(tx, productId, fields),
+      SKU_EXISTS,
+      refuse,
+    )
     const entity = `variant:${variant.id}`
     await Promise.all([
       queries.touchProduct(tx, productId),
@@ -244,7 +249,7 @@ async function requireOwnOptions(
   if (options.length === 0) return
   const key = optionsKey(options)
   const others = await queries.listOptions(tx, productId, exceptId)
-  if (others.some((other) => optionsKey(other.options) === key)) throw new ApiError('options_exist')
+  if (others.some((other) => optionsKey(other.options) === key)) throw refuse('options_exist')
 }
 
 async function contextOf(
@@ -272,6 +277,7 @@ export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, pat
     const after = await mapViolations(
       queries.updateVariant(tx, before.id, fields, lowest),
       SKU_EXISTS,
+      refuse,
     ).catch((error) => {
       throw isViolationOf(error, 'variants_gift_card_stock') ? stockIsCounted() : error
     })

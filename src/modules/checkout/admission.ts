@@ -4,6 +4,7 @@ import type { Facts } from '../fraud/schema.ts'
 import { requireServedCountry } from '../orders/ship-to.ts'
 import type { Changed } from '../orders/terms-schema.ts'
 import type { Source } from '../payments/adapters/gateway.ts'
+import { refuse } from './errors.ts'
 import { requireQuoted } from './quote.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
@@ -40,11 +41,10 @@ export function requireOffered(
   request: Pick<CheckoutRequest, 'apply_store_credit' | 'gift_card_code' | 'items' | 'subscribe'>,
   { options, features }: Pick<Sale, 'options' | 'features'>,
 ): void {
-  const refuse = (feature: string) =>
-    new ApiError('feature_disabled', { body: { feature_key: feature } })
-  if (request.apply_store_credit && !options.storeCredit) throw refuse('store_credit')
-  if (request.gift_card_code && !options.giftCards) throw refuse('gift_cards')
-  if (wantsSubscription(request) && !features.has('subscriptions')) throw refuse('subscriptions')
+  const isOff = (feature: string) => refuse('feature_disabled', { body: { feature_key: feature } })
+  if (request.apply_store_credit && !options.storeCredit) throw isOff('store_credit')
+  if (request.gift_card_code && !options.giftCards) throw isOff('gift_cards')
+  if (wantsSubscription(request) && !features.has('subscriptions')) throw isOff('subscriptions')
 }
 
 /** Refuses an address in a country that the store does not ship to. */
@@ -74,7 +74,7 @@ export function requirePolicies(
 function requireAttested({ attestation }: CheckoutRequest, { options, features }: Sale): void {
   if (options.statementVersion === null || !features.has('funnel_gate')) return
   if (attestation?.statement_version === options.statementVersion) return
-  throw new ApiError('attestation_required', {
+  throw refuse('attestation_required', {
     body: { statement_version: options.statementVersion },
   })
 }
@@ -120,5 +120,5 @@ function requireCoupon({ priced }: Sale): void {
 /** Refuses a subscription without a charge to a card: only a charged card is stored for renewals. */
 export function requireKeptCard({ priced }: Sale, charge: object | null): void {
   if (charge !== null || !priced.lines.some(({ is_subscription }) => is_subscription)) return
-  throw new ApiError('subscription_card_required')
+  throw refuse('subscription_card_required')
 }

@@ -9,6 +9,7 @@ import { isCallersKey } from '../../platform/idempotency-key.ts'
 import { LOOKUP_SCOPES, OPERATIONS, SHOPPER_OPERATIONS } from '../operations/table.ts'
 import type { MerchantOrder } from '../orders/schema.ts'
 import { forShopper } from '../orders/show.ts'
+import { refuse } from './errors.ts'
 
 const Operation = (names: readonly string[]) =>
   Type.String({
@@ -43,7 +44,7 @@ async function findKey(
 ): Promise<Static<typeof KeyAnswer>> {
   const isKnown = names.includes(operation) && isCallersKey(key)
   const found = isKnown ? await lookup(db, operation, key) : null
-  if (found === null) throw new ApiError('idempotency_key_not_found')
+  if (found === null) throw refuse('idempotency_key_not_found')
   const { response_status: status, response_body, ...rest } = found
   return { ...rest, status, answer: response_body ? JSON.parse(response_body) : null }
 }

@@ -1,4 +1,5 @@
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const checkout = {
   name: 'checkout',
@@ -25,4 +26,5 @@ export const checkout = {
     'stores',
     'subscriptions',
   ],
+  errors: ERRORS,
 } as const satisfies Face

@@ -12,6 +12,7 @@ import { forMerchant } from '../orders/show.ts'
 import { findAttempt, getAttempt } from '../payments/attempts.ts'
 import { ANSWER_WAIT_HOURS, type Attempt, type AttemptKind } from '../payments/schema.ts'
 import { closeByOperator, isTxnTaken } from '../payments/unsettled.ts'
+import { refuse } from './errors.ts'
 import { resumeOperation } from './operations-money.ts'
 import type { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -54,7 +55,7 @@ async function requireResolvable(
   decision: Resolution,
 ): Promise<Attempt> {
   const attempt = isUuid(attemptId) ? await findAttempt(db, attemptId) : null
-  if (attempt === null) throw new ApiError('payment_not_found')
+  if (attempt === null) throw refuse('payment_not_found')
   requireOpen(attempt)
   if (db.clock.now() - Date.parse(attempt.created_at) < ANSWER_WAIT_MS) {
     throw refusal(
@@ -106,7 +107,7 @@ const taken = () =>
   refusal('txn_taken', 'That transaction belongs to another payment of the store. Check `txn_id`.')
 
 const refusal = (reason: string, message: string, body: Record<string, unknown> = {}) =>
-  new ApiError('payment_not_resolvable', { message, body: { reason, ...body } })
+  refuse('payment_not_resolvable', { message, body: { reason, ...body } })
 
 /** Claims the open key that waits for an attempt. */
 async function takeOver(

@@ -26,6 +26,7 @@ import { rateOf } from '../pricing/tax.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import { earnCommission } from './commission-money.ts'
+import { refuse } from './errors.ts'
 import type { Outcome } from './pay-order.ts'
 import { cardOf, decisionOf, placedFacts, requireWaiting, startedOf } from './placed-order.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -368,7 +369,7 @@ function refusalOf(failed: Failed, order: OrderRow): ApiError {
   if (failed.kind === 'rejected')
     return new ApiError('fraud_rejected', { body: { order: briefOf(order) } })
   if (failed.kind === 'declined' && failed.result.reason === 'card_not_stored')
-    return new ApiError('subscription_card_required', {
+    return refuse('subscription_card_required', {
       message: CARD_NOT_STORED,
       body: { order: briefOf(order) },
     })

@@ -1,5 +1,6 @@
 import { forGood, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const credentials = {
   name: 'credentials',
@@ -9,4 +10,5 @@ export const credentials = {
     credentials: forGood('Access: a revoked key still names who acted in the audit log.'),
     storefront_tokens: owner('stores', 'until it is deleted'),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -19,6 +19,7 @@ import * as audit from '../../platform/audit.ts'
 import { readExpiry } from '../../platform/expiry.ts'
 import * as identity from '../identity/service.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type { InitialCredential, IssuedCredential, NewCredential, Stage } from './schema.ts'
 
@@ -79,14 +80,14 @@ function assertNoLongerLife(expiresAt: string | null, issuerExpiresAt: string | 
 function checkScopes(requested: readonly string[], held: readonly Scope[]): Scope[] {
   const unknown = [...new Set(requested.filter((scope) => !isScope(scope)))]
   if (unknown.length > 0) {
-    throw new ApiError('unknown_scope', {
+    throw refuse('unknown_scope', {
       message: `No such scope: ${quote(unknown)}. Use a scope that the API reference names.`,
     })
   }
   const scopes = sortScopes(requested.filter(isScope))
   const beyond = scopes.filter((scope) => !satisfies(held, scope))
   if (beyond.length > 0) {
-    throw new ApiError('scope_escalation', {
+    throw refuse('scope_escalation', {
       message: `The issuing key does not hold ${quote(beyond)}. Leave it out, or use a key that holds it.`,
       body: { scopes: beyond },
     })
@@ -117,9 +118,13 @@ export async function issueInitial(
     await assertNoInitialKey(tx, initialStage)
     const scopes = live ? SCOPES : PRE_LIVE_SCOPES
     const row = { label: label ?? 'Initial key', scopes, expiresAt: null, initialStage } as const
-    return mapViolations(insertKey(tx, actor, row), {
-      credentials_initial: 'initial_credential_exists',
-    })
+    return mapViolations(
+      insertKey(tx, actor, row),
+      {
+        credentials_initial: 'initial_credential_exists',
+      },
+      refuse,
+    )
   })
 }
 
@@ -127,7 +132,7 @@ export async function issueInitial(
 async function assertNoInitialKey(tx: Tx, stage: Stage) {
   const existing = await queries.findInitial(tx, stage)
   if (existing === null) return
-  throw new ApiError('initial_credential_exists', { body: { credential_id: existing.id } })
+  throw refuse('initial_credential_exists', { body: { credential_id: existing.id } })
 }
 
 interface NewKey {
@@ -171,7 +176,7 @@ export const countActive = async (db: Db) => (await queries.countActive(db)).act
 
 export async function get(db: Db, id: string) {
   const found = isUuid(id) ? await queries.findCredential(db, id) : null
-  if (found === null) throw new ApiError('credential_not_found')
+  if (found === null) throw refuse('credential_not_found')
   return found
 }
 
@@ -205,5 +210,5 @@ export async function revokeAsOwner(
     const db = database.tenantForOwnWork(tenant_ref)
     if (isUuid(id) && (await queries.findCredential(db, id)) !== null) return revoke(db, actor, id)
   }
-  throw new ApiError('credential_not_found')
+  throw refuse('credential_not_found')
 }

@@ -7,6 +7,7 @@ import * as audit from '../../platform/audit.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import { type LiveCache, notifyChanged } from '../../platform/live-cache.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './storefront-token-queries.ts'
 import type { NewStorefrontToken } from './storefront-token-schema.ts'
 
@@ -51,7 +52,7 @@ export async function list(db: Db, page: Page) {
 export function remove(db: TenantDb, actor: audit.Actor, id: string) {
   return db.transaction('storefront tokens: delete', async (tx) => {
     const removed = isUuid(id) ? await queries.deleteToken(tx, id) : null
-    if (removed === null) throw new ApiError('storefront_token_not_found')
+    if (removed === null) throw refuse('storefront_token_not_found')
     await audit.record(tx, actor, {
       action: 'storefront_token.deleted',
       entity: `storefront_token:${removed.id}`,

@@ -1,10 +1,10 @@
 import type { Db } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import * as media from '../media/service.ts'
 import * as orders from '../orders/service.ts'
 import * as sites from '../sites/service.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import { type DocumentStore, invoiceOf } from './invoice.ts'
 import { letterheadOf } from './letterhead.ts'
 import { packingSlipOf } from './packing-slip.ts'
@@ -30,7 +30,7 @@ export async function readStore(db: Db): Promise<DocumentStore> {
 /** The invoice of an order. An order that was never placed has none: nothing was sold. */
 export async function readInvoice(db: Db, order_id: string): Promise<Invoice> {
   const order = await orders.get(db, order_id)
-  if (order.placed_at === null) throw new ApiError('order_not_placed')
+  if (order.placed_at === null) throw refuse('order_not_placed')
   const [store, items, charges, refunds] = await Promise.all([
     readStore(db),
     orders.listItems(db, order.id),

@@ -1,5 +1,6 @@
 import { forGood, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const domains = {
   name: 'domains',
@@ -8,4 +9,5 @@ export const domains = {
   tables: {
     domains: forGood(STORE),
   },
+  errors: ERRORS,
 } as const satisfies Face

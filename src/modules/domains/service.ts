@@ -9,6 +9,7 @@ import type { Actor } from '../../platform/audit.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import { isPublicSuffix } from './public-suffixes.ts'
 import * as queries from './queries.ts'
 import type { DomainRow, DomainStatus } from './schema.ts'
@@ -40,10 +41,10 @@ export function claim(db: TenantDb, actor: Actor, text: string, platformHost: st
     const before = await queries.findClaim(tx, hostname)
     if (before !== null) return { domain: before, created: false }
     const holder = await queries.findHolder(tx, hostname)
-    if (holder !== null && holder.tenant_ref !== tx.tenant) throw new ApiError('hostname_taken')
+    if (holder !== null && holder.tenant_ref !== tx.tenant) throw refuse('hostname_taken')
     const { in_use } = await queries.countInUse(tx)
     if (in_use >= DOMAINS_MAX) {
-      throw new ApiError('domain_limit_reached', { body: { max: DOMAINS_MAX, used: in_use } })
+      throw refuse('domain_limit_reached', { body: { max: DOMAINS_MAX, used: in_use } })
     }
     const value = `fd-verify-${randomBase62(24)}`
     const after = await queries.insertDomain(tx, hostname, value)
@@ -63,7 +64,7 @@ function checkHostname(text: string, platformHost: string): string {
     isPublicSuffix(hostname) ||
     [platformHost, ...PRIVATE_ZONES].some((zone) => isWithin(hostname, zone))
   ) {
-    throw new ApiError('hostname_invalid')
+    throw refuse('hostname_invalid')
   }
   return hostname
 }
@@ -76,7 +77,7 @@ export async function list(db: Db, status: DomainStatus | undefined, page: Page)
 
 export async function get(db: Db, id: string): Promise<DomainRow> {
   const domain = isUuid(id) ? await queries.findDomain(db, id) : null
-  if (domain === null) throw new ApiError('domain_not_found')
+  if (domain === null) throw refuse('domain_not_found')
   return domain
 }
 
@@ -105,17 +106,17 @@ export async function verify(
     applyDnsResult(tx, actor, before, { result: found, asksForTls }),
   )
   if (result === null) throw removed()
-  if (result.taken) throw new ApiError('hostname_taken')
+  if (result.taken) throw refuse('hostname_taken')
   return { domain: result.domain, checked: found !== 'unavailable' }
 }
 
 const removed = () =>
-  new ApiError('domain_not_active', { message: 'The domain was removed. Claim it again.' })
+  refuse('domain_not_active', { message: 'The domain was removed. Claim it again.' })
 
 /** Makes an active domain the primary one of the store. */
 export function setPrimary(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'domains: set primary', id, async (tx, before) => {
-    if (before.status !== 'active') throw new ApiError('domain_not_active')
+    if (before.status !== 'active') throw refuse('domain_not_active')
     if (before.is_primary) return before
     await queries.clearPrimary(tx)
     const after = await queries.markPrimary(tx, before.id)
@@ -168,7 +169,7 @@ export function activate(db: TenantDb, actor: Actor, id: string) {
     if (before.status === 'removed') throw removed()
     if (before.status === 'active') return before
     const other = await findOtherHolder(tx, before.hostname)
-    if (other !== null && other.status !== 'removed') throw new ApiError('hostname_taken')
+    if (other !== null && other.status !== 'removed') throw refuse('hostname_taken')
     const after = await queries.activateUnverified(tx, before.id)
     await recordChange(tx, actor, 'activated', { before, after })
     return after

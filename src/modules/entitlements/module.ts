@@ -1,5 +1,6 @@
 import { forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const entitlements = {
   name: 'entitlements',
@@ -12,4 +13,5 @@ export const entitlements = {
     store_usage: owner('stores'),
     usage_limits: forGood('What stores may have, as the operator set it.'),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -13,6 +13,7 @@ import {
   SHOWN_TO_SHOPPERS,
   TIERS,
 } from './catalog.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type {
   Decision,
@@ -151,10 +152,10 @@ export async function findState(db: Db, key: string): Promise<FeatureState> {
 
 export function request(db: TenantDb, actor: audit.Actor, newRequest: NewRequest) {
   const { feature_key: key } = newRequest
-  if (requireKnown(key).selfServe) throw new ApiError('self_serve_available')
+  if (requireKnown(key).selfServe) throw refuse('self_serve_available')
   return db.transaction('entitlements: request', async (tx) => {
     const before = await lockState(tx, key)
-    if (before.state === 'on') throw new ApiError('already_enabled')
+    if (before.state === 'on') throw refuse('already_enabled')
     const created = await queries.insertRequest(tx, newRequest, actor.name)
     if (created === null) {
       const open = await queries.findOpenRequest(tx, key)
@@ -246,13 +247,13 @@ async function lockPending(tx: Tx, id: string) {
 
 function requireKnown(key: string): FeatureEntry {
   const entry = findFeature(key)
-  if (entry === undefined) throw new ApiError('unknown_feature')
+  if (entry === undefined) throw refuse('unknown_feature')
   return entry
 }
 
 /** Refuses an add-on that is not self-serve. The contract has the same answer for an unknown one. */
 function requireSelfServe(key: string) {
-  if (!findFeature(key)?.selfServe) throw new ApiError('not_self_serve')
+  if (!findFeature(key)?.selfServe) throw refuse('not_self_serve')
 }
 
 async function readState(db: Db, key: string): Promise<FeatureState> {

@@ -1,5 +1,6 @@
 import { owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const feeds = {
   name: 'feeds',
@@ -8,4 +9,5 @@ export const feeds = {
   tables: {
     product_scans: owner('products'),
   },
+  errors: ERRORS,
 } as const satisfies Face

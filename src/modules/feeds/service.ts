@@ -17,6 +17,7 @@ import type { StorefrontProduct } from '../catalog/schema.ts'
 import type { Scanner } from '../health-claims/scanner.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import type { FeedFormat } from './formats.ts'
 import { type FeedStore, MARKS, type Marked, toItems } from './items.ts'
 import { leaveOutRefused } from './screen.ts'
@@ -74,7 +75,7 @@ export async function open(deps: FeedDeps, tenant: string, format: FeedFormat): 
 
 async function readFeedStore(deps: FeedDeps, db: Db, store: Store): Promise<FeedStore> {
   const origin = deps.storefrontUrl(store)
-  if (origin === null) throw new ApiError('feed_not_found')
+  if (origin === null) throw refuse('feed_not_found')
   const facts = await siteFactsOf(db, store.activeVersion)
   return { ...facts, origin, name: toLine(store.display_name, NAME_MAX) || store.tenant_ref }
 }

@@ -1,5 +1,6 @@
 import { bySlice, forGood, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { fraudDecisionsSlice } from './retention-queries.ts'
 
 export const fraud = {
@@ -16,4 +17,5 @@ export const fraud = {
     ),
     fraud_settings: forGood(STORE),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -1,9 +1,10 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { readExpiry } from '../../platform/expiry.ts'
+import { refuse } from './errors.ts'
 import { listSpellings, listValues, normalise } from './normalise.ts'
 import * as queries from './queries.ts'
 import type { Ban, BanKind, BanTerms, BanVerdict, Facts, NewBan, NewDecision } from './schema.ts'
@@ -41,7 +42,7 @@ export function ban(db: TenantDb, actor: audit.Actor, request: NewBan): Promise<
     const created = await insert(tx, actor, { kind: request.kind, value, ...terms })
     if (created !== null) return created
     const existing = await queries.findUnlifted(tx, request.kind, value)
-    throw new ApiError('ban_exists', { body: { ban_id: existing?.id ?? null } })
+    throw refuse('ban_exists', { body: { ban_id: existing?.id ?? null } })
   })
 }
 
@@ -120,7 +121,7 @@ const VALUE_RULES: Record<BanKind, string> = {
 
 export async function get(db: Db, id: string): Promise<Ban> {
   const found = isUuid(id) ? await queries.findBan(db, id) : null
-  if (found === null) throw new ApiError('ban_not_found')
+  if (found === null) throw refuse('ban_not_found')
   return found
 }
 

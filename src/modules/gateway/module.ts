@@ -1,5 +1,6 @@
 import { bySlice, forGood, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { gatewayEventsSlice } from './retention-queries.ts'
 
 export const gateway = {
@@ -14,4 +15,5 @@ export const gateway = {
       gatewayEventsSlice,
     ),
   },
+  errors: ERRORS,
 } as const satisfies Face

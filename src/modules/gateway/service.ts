@@ -14,6 +14,7 @@ import {
   type DecryptedAccount,
   encryptKey,
 } from './accounts.ts'
+import { refuse } from './errors.ts'
 import * as events from './event-queries.ts'
 import { parseLabel, parseSubject, readBody } from './parse-event.ts'
 import * as queries from './queries.ts'
@@ -42,7 +43,7 @@ export const openGateway = (deps: Omit<GatewayDeps, 'accounts'>): GatewayDeps =>
   accounts: createAccountCache(deps),
 })
 
-const unknownProvider = () => new ApiError('unknown_provider')
+const unknownProvider = () => refuse('unknown_provider')
 
 /** Refuses names that no account can have. */
 function requireName({ provider, account_ref }: AccountName): void {
@@ -74,7 +75,11 @@ export async function setAccount(
     })
     return after
   })
-  const saved = await mapViolations(saving, { gateway_accounts_gate: 'gateway_account_taken' })
+  const saved = await mapViolations(
+    saving,
+    { gateway_accounts_gate: 'gateway_account_taken' },
+    refuse,
+  )
   accounts.drop(name)
   return saved
 }
@@ -215,7 +220,7 @@ export async function getEvent(
   id: string,
 ): Promise<GatewayEventDetail> {
   const found = await events.readEvent(operator, name, id)
-  if (found === null) throw new ApiError('gateway_event_not_found')
+  if (found === null) throw refuse('gateway_event_not_found')
   const { body } = found
   const body_encoding = body === null ? null : isUtf8(body) ? 'utf8' : 'base64'
   return { ...found, body: body?.toString(body_encoding ?? 'utf8') ?? null, body_encoding }

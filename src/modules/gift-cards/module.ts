@@ -1,5 +1,6 @@
 import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const giftCards = {
   name: 'gift-cards',
@@ -10,5 +11,6 @@ export const giftCards = {
     gift_card_transactions: forGood(MONEY),
     gift_cards: forGood(MONEY),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

@@ -7,6 +7,7 @@ import { readExpiry } from '../../platform/expiry.ts'
 import { type Limits, requireWithin } from '../../platform/limits.ts'
 import * as entitlements from '../entitlements/service.ts'
 import { type CodeKeys, decryptCode, hashCode, parseCode } from './card-code.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type {
   CardFilters,
@@ -34,7 +35,7 @@ export async function getLocked(tx: Tx, id: string): Promise<GiftCard> {
 }
 
 function requireCard(card: GiftCard | null): GiftCard {
-  if (card === null) throw new ApiError('gift_card_not_found')
+  if (card === null) throw refuse('gift_card_not_found')
   return card
 }
 
@@ -158,7 +159,7 @@ export async function checkBalance(
   await requireWithin(limits, `gift-cards:${db.tenant}:${caller}`, CHECKS_PER_CALLER)
   await requireWithin(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
   const found = await findBalance(db, keys, text)
-  if (found === null) throw new ApiError('gift_card_not_found')
+  if (found === null) throw refuse('gift_card_not_found')
   return found
 }
 

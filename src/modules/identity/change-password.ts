@@ -5,6 +5,7 @@ import { HOUR_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as mail from '../../platform/mail.ts'
 import type { Identity } from './deps.ts'
+import { refuse } from './errors.ts'
 import { countWrongPassword, digestOf, maySendReset } from './limits.ts'
 import { hashLike, hashPassword } from './passwords.ts'
 import * as queries from './queries.ts'
@@ -86,14 +87,14 @@ export async function changePassword(
   const sender = { caller, email, saltKey }
   await countWrongPassword(identity, { email, caller, isKnown: true }, async () => {
     const hash = await hashLike(password_hash, sender, current_password)
-    if (hash !== password_hash) throw new ApiError('wrong_password')
+    if (hash !== password_hash) throw refuse('wrong_password')
   })
   const hash = await hashPassword(sender, new_password)
   const keptSession = owner.token === undefined ? null : tokens.sha256(owner.token)
   const isChanged = await db.transaction('identity: change password', (tx) =>
     replacePassword(identity, tx, { owner: found, hash, keptSession }),
   )
-  if (!isChanged) throw new ApiError('wrong_password')
+  if (!isChanged) throw refuse('wrong_password')
 }
 
 interface Replacement {

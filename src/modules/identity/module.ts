@@ -1,5 +1,6 @@
 import { until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const identity = {
   name: 'identity',
@@ -10,4 +11,5 @@ export const identity = {
     owner_sessions: until('expired', 'session upkeep'),
     owners: until('3 days after the sign-up, if not verified', 'session upkeep'),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -7,6 +7,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as mail from '../../platform/mail.ts'
 import type { Identity } from './deps.ts'
+import { refuse } from './errors.ts'
 import type { ExternalIdentity } from './external-tokens.ts'
 import { assertMailRate, assertResendRate, countWrongPassword, digestOf } from './limits.ts'
 import { hashLike, hashPassword } from './passwords.ts'
@@ -44,7 +45,7 @@ export async function signUp(
       return startSession(identity, tx, { owner: pending, caller })
     }
     const owner = await queries.insertVerifiedOwner(tx, row)
-    if (owner === null) throw new ApiError('email_exists')
+    if (owner === null) throw refuse('email_exists')
     await queries.deletePendingOf(tx, email)
     return startSession(identity, tx, { owner, caller })
   })

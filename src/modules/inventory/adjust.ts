@@ -3,6 +3,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import type { KeepingCaller } from '../../platform/idempotency.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import {
   type Adjustment,
@@ -127,11 +128,11 @@ function change(levels: Map<string, Level>, row: Row): Outcome {
   const before = levels.get(row.key) as Level
   const { delta, set_on_hand = 0, expected_on_hand } = row
   if (expected_on_hand !== undefined && expected_on_hand !== before.on_hand) {
-    return new ApiError('stale_level', { body: { on_hand: before.on_hand } })
+    return refuse('stale_level', { body: { on_hand: before.on_hand } })
   }
   const by = delta ?? set_on_hand - before.on_hand
   const on_hand = before.on_hand + by
-  if (by < 0 && on_hand < 0) return new ApiError('stock_below_zero')
+  if (by < 0 && on_hand < 0) return refuse('stock_below_zero')
   if (on_hand > QUANTITY_MAX) {
     return invalidBody('delta', `must leave at most ${QUANTITY_MAX} on hand`)
   }

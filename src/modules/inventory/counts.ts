@@ -16,6 +16,7 @@ import {
   type CountPosting,
   type NewCount,
 } from './count-schema.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import { type Move, QUANTITY_MAX } from './schema.ts'
 import { requireLocations } from './service.ts'
@@ -34,7 +35,7 @@ export async function list(db: Db, filters: counts.CountFilters, page: Page) {
 
 export async function get(db: Db, id: string): Promise<Count> {
   const count = isUuid(id) ? await counts.findCount(db, id) : null
-  if (count === null) throw new ApiError('count_not_found')
+  if (count === null) throw refuse('count_not_found')
   return count
 }
 
@@ -50,9 +51,13 @@ export function begin(db: TenantDb, actor: audit.Actor, request: NewCount): Prom
     await queries.ensureLevels(tx, places)
     // The levels are locked, so that each movement is either in the expected units or comes after them.
     await queries.lockLevels(tx, places)
-    await mapViolations(counts.insertLines(tx, id, location_id, variant_ids), {
-      stock_count_lines_open: 'count_in_progress',
-    })
+    await mapViolations(
+      counts.insertLines(tx, id, location_id, variant_ids),
+      {
+        stock_count_lines_open: 'count_in_progress',
+      },
+      refuse,
+    )
     await audit.record(tx, actor, {
       action: 'inventory.count_begun',
       entity: `stock_count:${id}`,
@@ -78,7 +83,7 @@ async function variantsOf(tx: Tx, { location_id, variant_ids }: NewCount): Promi
 
 async function lockOpen(tx: Tx, id: string): Promise<CountHead> {
   const count = isUuid(id) ? await counts.lockCount(tx, id) : null
-  if (count === null) throw new ApiError('count_not_found')
+  if (count === null) throw refuse('count_not_found')
   if (count.status === 'open') return count
   throw new ApiError('invalid_transition', {
     body: { current_status: count.status, allowed: [] },
@@ -171,7 +176,7 @@ function requireUnits(levels: readonly queries.PlacedLevel[], lines: readonly Co
   const below = items.filter(
     ({ difference, on_hand }) => difference < 0 && on_hand + difference < 0,
   )
-  if (below.length > 0) throw new ApiError('stock_below_zero', { body: { items: below } })
+  if (below.length > 0) throw refuse('stock_below_zero', { body: { items: below } })
   if (items.some(({ difference, on_hand }) => on_hand + difference > QUANTITY_MAX)) {
     throw invalidBody('lines', `must leave at most ${QUANTITY_MAX} on hand`)
   }

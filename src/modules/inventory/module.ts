@@ -1,5 +1,6 @@
 import { bySlice, forGood, owner, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { inventoryReservationsSlice } from './retention-queries.ts'
 
 export const inventory = {
@@ -26,5 +27,6 @@ export const inventory = {
     stock_count_lines: owner('stock_counts'),
     stock_counts: forGood('Says why a level was adjusted, as its movements do.'),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

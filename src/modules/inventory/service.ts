@@ -4,6 +4,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import { refuse } from './errors.ts'
 import { listPublicStock, readPublicStockVersion } from './public-queries.ts'
 import * as queries from './queries.ts'
 import * as recountQueries from './recount-queries.ts'
@@ -136,9 +137,13 @@ export async function getLocation(db: Db, id: string): Promise<Location> {
 
 export function createLocation(db: TenantDb, actor: audit.Actor, request: NewLocation) {
   return db.transaction('inventory: create location', async (tx) => {
-    const location = await mapViolations(queries.insertLocation(tx, request), {
-      inventory_locations_pkey: 'location_exists',
-    })
+    const location = await mapViolations(
+      queries.insertLocation(tx, request),
+      {
+        inventory_locations_pkey: 'location_exists',
+      },
+      refuse,
+    )
     await auditLocation(tx, actor, 'created', location)
     return location
   })
@@ -161,7 +166,7 @@ export function archiveLocation(db: TenantDb, actor: audit.Actor, id: string) {
     if (before === null) throw new ApiError('location_not_found')
     if (before.archived_at !== null) return before
     const after = id === DEFAULT_LOCATION ? null : await queries.archiveLocation(tx, id)
-    if (after === null) throw new ApiError('location_in_use')
+    if (after === null) throw refuse('location_in_use')
     await auditLocation(tx, actor, 'archived', after)
     return after
   })

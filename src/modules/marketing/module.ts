@@ -1,5 +1,6 @@
 import { forGood, owner, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const marketing = {
   name: 'marketing',
@@ -18,4 +19,5 @@ export const marketing = {
       'newsletter upkeep',
     ),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -1,5 +1,5 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import { newId } from '../../kernel/id.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -22,6 +22,7 @@ import {
 } from './consent.ts'
 import * as consents from './consent-queries.ts'
 import type { ConsentText } from './consent-schema.ts'
+import { refuse } from './errors.ts'
 import * as queries from './newsletter-queries.ts'
 import type { NewsletterRequest, Subscriber, SubscriberState } from './newsletter-schema.ts'
 import { confirmationContent, confirmationText, languageOf } from './newsletter-texts.ts'
@@ -206,7 +207,7 @@ export async function list(
 export function unsubscribe(db: TenantDb, actor: audit.Actor, id: string): Promise<Subscriber> {
   return db.transaction('newsletter: unsubscribe', async (tx) => {
     const found = isUuid(id) ? await queries.lock(tx, id) : null
-    if (found === null) throw new ApiError('subscriber_not_found')
+    if (found === null) throw refuse('subscriber_not_found')
     const how = { source: 'merchant', actor: actor.name } as const
     if (await recordLeaving(tx, found.email, how)) {
       await audit.record(tx, actor, {

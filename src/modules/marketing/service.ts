@@ -7,6 +7,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import * as campaigns from '../campaigns/budget.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type {
   CheckoutCoupon,
@@ -28,9 +29,13 @@ export function create(db: TenantDb, actor: audit.Actor, request: NewCoupon): Pr
   return db.transaction('marketing: create coupon', async (tx) => {
     if (campaign_id !== null) await campaigns.attachCoupon(tx, campaign_id)
     const coupon = await queries.insertCoupon(tx, { code, status, campaign_id, ...terms })
-    await mapViolations(queries.insertMainCode(tx, coupon.id, { code, folded }), {
-      coupon_codes_folded: 'code_exists',
-    })
+    await mapViolations(
+      queries.insertMainCode(tx, coupon.id, { code, folded }),
+      {
+        coupon_codes_folded: 'code_exists',
+      },
+      refuse,
+    )
     await auditCoupon(tx, actor, 'created', { after: coupon })
     return coupon
   })
@@ -54,7 +59,7 @@ export function change(db: TenantDb, actor: audit.Actor, id: string, patch: Coup
 async function moveToCampaign(tx: Tx, before: Coupon, to: string | null): Promise<void> {
   const { id, campaign_id: from } = before
   if (from === to || from?.toLowerCase() === to?.toLowerCase()) return
-  if ((await queries.hasRedemptions(tx, id)).found) throw new ApiError('coupon_used')
+  if ((await queries.hasRedemptions(tx, id)).found) throw refuse('coupon_used')
   // In the order of the campaigns' ids, so that two coupons that change places do not wait for each other.
   const moves = [
     ...(from === null ? [] : [{ campaign_id: from, run: campaigns.detachCoupon }]),

@@ -1,6 +1,6 @@
 import type { AllStores, Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { emailDomain, foldEmail } from '../../kernel/email.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -9,6 +9,7 @@ import * as audit from '../../platform/audit.ts'
 import { describeReply } from '../../platform/mail.ts'
 import * as stores from '../stores/service.ts'
 import { withdraw } from './consent-queries.ts'
+import { refuse } from './errors.ts'
 import * as queries from './suppression-queries.ts'
 import type {
   FeedbackEvent,
@@ -72,7 +73,7 @@ export function add(
     }
     const known = await queries.findByAddress(tx, email_folded)
     // Another call has lifted it since: the caller may try again.
-    if (known === null) throw new ApiError('suppression_not_found')
+    if (known === null) throw refuse('suppression_not_found')
     return { suppression: known, isNew: false }
   })
 }
@@ -81,8 +82,8 @@ export function add(
 export function lift(db: TenantDb, actor: audit.Actor, id: string): Promise<Suppression> {
   return db.transaction('suppressions: lift', async (tx) => {
     const found = isUuid(id) ? await queries.lock(tx, id) : null
-    if (found === null) throw new ApiError('suppression_not_found')
-    if (found.reason === 'complaint') throw new ApiError('complaint_stands')
+    if (found === null) throw refuse('suppression_not_found')
+    if (found.reason === 'complaint') throw refuse('complaint_stands')
     await queries.remove(tx, id)
     await audit.record(tx, actor, {
       action: 'mail_suppression.lifted',
@@ -182,5 +183,5 @@ export async function liftGlobal(database: Database, email: string): Promise<voi
     database.directory,
     hashAddress(requireFolded(email)),
   )
-  if (removed === 0) throw new ApiError('suppression_not_found')
+  if (removed === 0) throw refuse('suppression_not_found')
 }

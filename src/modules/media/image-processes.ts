@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../errors.ts'
 import { type ChildBounds, ChildPool } from '../../platform/child-pool.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
+import { refuse } from './errors.ts'
 import { damaged } from './images/parsed-image.ts'
 import type { Raster } from './schema.ts'
 
@@ -64,7 +65,7 @@ const QUEUE = { running: 2, runningPerStore: 1, waiting: 1_000, waitingPerStore:
 const PROGRAM = fileURLToPath(new URL('./image-process.ts', import.meta.url))
 
 const tooCostly = () =>
-  new ApiError('image_invalid', {
+  refuse('image_invalid', {
     message: 'The image takes too much time or memory to process. Upload a smaller or simpler one.',
   })
 

@@ -1,5 +1,6 @@
 import { owner, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const media = {
   name: 'media',
@@ -11,4 +12,5 @@ export const media = {
     assets: until('deleted for 30 days, or never completed for a day', 'media'),
     media_usage: owner('stores'),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ApiError } from '../../errors.ts'
 import { machineNow } from '../../kernel/clock.ts'
+import { refuse } from './errors.ts'
 import { freeBuffer } from './process-image.ts'
 
 /** The age from which a file is abandoned. An upload takes seconds; an older file belongs to a killed process. */
@@ -93,7 +94,7 @@ async function write(path: string, stream: Readable, bytesMax: number): Promise<
     // The stream is not destroyed when we stop early: the answer goes out on the same socket.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Buffer).length
-      if (bytes > bytesMax) throw new ApiError('asset_too_large')
+      if (bytes > bytesMax) throw refuse('asset_too_large')
       await file.writeFile(chunk as Buffer)
       // The chunk is ours alone and written. With a hundred uploads at once, the garbage collector
       // would run too late.

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { refuse } from './errors.ts'
 import type { ImageResult, PerformImageJob } from './image-processes.ts'
 import { readAvif } from './images/avif.ts'
 import { readGif } from './images/gif.ts'
@@ -64,7 +64,7 @@ export async function processImage(
   contentType: ContentType,
   perform: PerformImageJob,
 ): Promise<ProcessedImage> {
-  if (sniff(bytes) !== contentType) throw new ApiError('content_mismatch')
+  if (sniff(bytes) !== contentType) throw refuse('content_mismatch')
   if (contentType === 'image/svg+xml') {
     const { clean, width, height } = cleanSvg(bytes)
     return { bytes: clean, width, height }

@@ -15,6 +15,7 @@ import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import { MINUTE_MS } from '../../kernel/time.ts'
 import type { BlobRange } from '../../platform/blobs.ts'
+import { refuse } from './errors.ts'
 import type { PendingUpload, PendingUploads } from './pending-uploads.ts'
 import { freeBuffer } from './process-image.ts'
 import { createImageResizer, WIDTHS } from './resized-images.ts'
@@ -63,7 +64,7 @@ async function receive(pendingUploads: PendingUploads, request: FastifyRequest, 
   if (!isJson) media.readContentType(type)
   if (encoding !== undefined) throw new ApiError('unsupported_media_type')
   const bytesMax = isJson ? JSON_BYTES_MAX : ASSET_BYTES_MAX
-  if (Number(length) > bytesMax) throw new ApiError('asset_too_large')
+  if (Number(length) > bytesMax) throw refuse('asset_too_large')
   return { pending: await pendingUploads.receive(request.db.tenant, stream, bytesMax), isJson }
 }
 
@@ -288,7 +289,7 @@ export const publicRoutes =
       if (range === 'beyond') {
         const beyond = { 'content-range': `bytes */${served.bytes}` }
         for (const name of Object.keys(headersOf(served))) reply.removeHeader(name)
-        throw new ApiError('range_not_satisfiable', { headers: beyond })
+        throw refuse('range_not_satisfiable', { headers: beyond })
       }
       request.leavePace?.()
       if (range === 'all') {

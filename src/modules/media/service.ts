@@ -6,6 +6,7 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
 import type { BlobStore } from '../../platform/blobs.ts'
+import { refuse } from './errors.ts'
 import type { ImageProcesses, PerformImageJob } from './image-processes.ts'
 import { freeBuffer, type ProcessedImage, processImage } from './process-image.ts'
 import * as queries from './queries.ts'
@@ -166,12 +167,12 @@ export async function upload(
     const uploaded = await read()
     const used = uploaded.mayFree ? [uploaded.bytes] : []
     try {
-      if (uploaded.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
+      if (uploaded.bytes.length > ASSET_BYTES_MAX) throw refuse('asset_too_large')
       const type = readContentType(uploaded.contentType)
       const image = await processImage(uploaded.bytes, type, perform)
       if (image.bytes !== uploaded.bytes) used.push(image.bytes)
       // An image that was encoded again may have grown.
-      if (image.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
+      if (image.bytes.length > ASSET_BYTES_MAX) throw refuse('asset_too_large')
       const { row, deduped } = await store(db, deps, actor, { image, type, alt: uploaded.alt })
       return toAsset(db.tenant, deps, row, deduped)
     } finally {
@@ -320,7 +321,7 @@ export function remove(db: TenantDb, deps: UrlDeps, { actor, sha256 }: Change) {
   return db.transaction('media: delete', async (tx) => {
     const row = await lock(tx, sha256)
     const refs = await queries.listUses(tx, sha256, USES_SHOWN_MAX)
-    if (refs.length > 0) throw new ApiError('asset_in_use', { body: { refs } })
+    if (refs.length > 0) throw refuse('asset_in_use', { body: { refs } })
     await queries.deleteAsset(tx, sha256)
     await audit.record(tx, actor, { action: 'asset.deleted', entity: entityOf(row) })
     return toAsset(tx.tenant, deps, row)

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
-import { ApiError } from '../../errors.ts'
+import { refuse } from './errors.ts'
 import { FONT_BYTES_MAX } from './schema.ts'
 
 /**
@@ -23,7 +23,7 @@ const FLAVOURS = new Set([0x00010000, 0x4f54544f, 0x74727565])
 const [OWN_TAG, GLYF, LOCA] = [63, 10, 11]
 
 const invalid = (what: string) =>
-  new ApiError('image_invalid', { message: `The file is not a web font: ${what}.` })
+  refuse('image_invalid', { message: `The file is not a web font: ${what}.` })
 
 /**
  * Checks a font: its header, its list of tables, and that the rest unpacks to exactly these tables. A browser
@@ -31,7 +31,7 @@ const invalid = (what: string) =>
  */
 export async function checkFont(bytes: Buffer): Promise<void> {
   if (bytes.length > FONT_BYTES_MAX) {
-    throw new ApiError('asset_too_large', {
+    throw refuse('asset_too_large', {
       message: `A font has at most ${FONT_BYTES_MAX} bytes. Leave out the characters that the store does not need.`,
     })
   }

@@ -10,6 +10,7 @@ import * as stores from '../stores/service.ts'
 import type { Corrected, OrderCorrection } from './correct-schema.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { priceEdit } from './edit-pricing.ts'
+import { refuse } from './errors.ts'
 import type { EditedLine, NewTotals } from './queries.ts'
 import { sumReserved } from './refund-queries.ts'
 
@@ -66,7 +67,7 @@ export async function planCorrection(
 
 /** Refuses an order whose person was erased: a correction would bring their data back. */
 export function requireKnown({ customer_ref }: OrderRow): void {
-  if (customers.isPseudonym(customer_ref)) throw new ApiError('customer_erased')
+  if (customers.isPseudonym(customer_ref)) throw refuse('customer_erased')
 }
 
 /** Refuses a correction that was written down by an order as it no longer is. */
@@ -75,7 +76,7 @@ export function requireFresh(
   { expected_updated_at: expected }: OrderCorrection,
 ): void {
   if (expected === undefined || Date.parse(expected) === Date.parse(updated_at)) return
-  throw new ApiError('stale_order', { body: { updated_at } })
+  throw refuse('stale_order', { body: { updated_at } })
 }
 
 async function requireServed(db: Db, ship_to: { country: string }): Promise<void> {

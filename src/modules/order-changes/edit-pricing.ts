@@ -10,6 +10,7 @@ import * as orders from '../orders/service.ts'
 import type { OrderTerms } from '../orders/terms-schema.ts'
 import { PriceLimitError, repriceOrder } from '../pricing/price.ts'
 import { resolveTax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
+import { refuse } from './errors.ts'
 import type { EditedLine, NewTotals } from './queries.ts'
 import type { MerchantEdit, ShopperEdit } from './schema.ts'
 
@@ -79,7 +80,7 @@ function requireIssued(items: readonly OrderItem[], edited: readonly OrderItem[]
     ({ gift_card, quantity }, at) => gift_card && quantity !== items[at]?.quantity,
   )
   if (changed.length === 0) return
-  throw new ApiError('gift_card_issued', {
+  throw refuse('gift_card_issued', {
     body: { items: changed.map(({ id }) => ({ order_item_id: id })) },
   })
 }

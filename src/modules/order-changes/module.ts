@@ -1,5 +1,6 @@
 import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const orderChanges = {
   name: 'order-changes',
@@ -28,5 +29,6 @@ export const orderChanges = {
     refund_tenders: forGood(MONEY),
     refunds: forGood(MONEY),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

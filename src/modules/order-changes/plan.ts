@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import { busy } from '../orders/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 
 /**
@@ -40,5 +40,5 @@ export function requireCharge(
   charge_id: string | null | undefined,
 ): void {
   if (!charge_id || charges.some((each) => each.charge_id === charge_id.toLowerCase())) return
-  throw new ApiError('charge_not_found')
+  throw refuse('charge_not_found')
 }

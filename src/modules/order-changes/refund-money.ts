@@ -11,6 +11,7 @@ import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
 import { takeBackAll } from './bought-cards.ts'
 import type { OrderChangeDeps } from './deps.ts'
+import { refuse } from './errors.ts'
 import {
   fitParts,
   goodsOf,
@@ -166,7 +167,7 @@ function requireRefundable(order: OrderRow, charges: readonly ChargeRow[], left:
 
 function notRefundable(order: OrderRow, { pending }: Left): ApiError {
   const allowed = orders.allowedOf(order, pending).allowed.filter((each) => each !== 'refund')
-  return new ApiError('not_refundable', { body: { current_status: order.status, allowed } })
+  return refuse('not_refundable', { body: { current_status: order.status, allowed } })
 }
 
 /** Plans the refund of a shopper, who names a charge: only this charge is refunded. */
@@ -177,7 +178,7 @@ function planOfCharge(
   { charge_id, amount_cents }: ShopperRefund,
 ) {
   const charge = charges.find((each) => each.charge_id === charge_id.toLowerCase())
-  if (charge === undefined) throw new ApiError('charge_not_found')
+  if (charge === undefined) throw refuse('charge_not_found')
   requireRefundable(order, [charge], left)
   const most = orders.leftOn(charge)
   const amount = amount_cents ?? most

@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import { refuse } from './errors.ts'
 import { orderHeld } from './events.ts'
 import {
   countNotes,
@@ -54,7 +55,7 @@ export function deleteNote(
   return db.transaction('orders: delete a note', async (tx) => {
     const order = await orders.get(tx, id)
     const gone = isUuid(note_id) ? await removeNote(tx, order.id, note_id) : null
-    if (gone === null) throw new ApiError('note_not_found')
+    if (gone === null) throw refuse('note_not_found')
     const data = { note_id: gone.id }
     await Promise.all([
       orders.addToTimeline(tx, order.id, { type: 'note_deleted', actor: actor.name, data }),

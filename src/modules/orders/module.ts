@@ -1,5 +1,6 @@
 import { bySlice, forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { orderTimelineSlice } from './retention-queries.ts'
 
 export const orders = {
@@ -30,5 +31,6 @@ export const orders = {
     orders: forGood(MONEY),
     payment_requests: owner('orders'),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

@@ -1,5 +1,6 @@
 import { bySlice, forGood, MONEY, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { paymentDaysSlice } from './retention-queries.ts'
 
 export const payments = {
@@ -19,4 +20,5 @@ export const payments = {
     sim_journal: forGood('The books of the simulated gateway, which stands in for a real one.'),
     sim_vault: forGood('The books of the simulated gateway, which stands in for a real one.'),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -5,6 +5,7 @@ import * as audit from '../../platform/audit.ts'
 import type { Limits } from '../../platform/limits.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type { OwnGatewayChange, PaymentSettings } from './schema.ts'
 import { auditFacts, type Payments, setGateway, settings, settingsOf } from './service.ts'
@@ -34,15 +35,15 @@ export async function setOwn(
   change: OwnGatewayChange,
 ): Promise<PaymentSettings> {
   await entitlements.requireFeature(db, FEATURE)
-  if ((await stores.get(db)).sandbox) throw new ApiError('sandbox_store')
+  if ((await stores.get(db)).sandbox) throw refuse('sandbox_store')
   if (!(await limits.velocity(`gateway-checks:${db.tenant}`, CHECKS_PER_HOUR, HOUR_SECONDS))) {
     throw new ApiError('rate_limited', { headers: { 'retry-after': `${HOUR_SECONDS}` } })
   }
   const found = await payments.checkCredentials(change.gateway, change.credentials)
-  if (found === 'refused') throw new ApiError('gateway_refused')
+  if (found === 'refused') throw refuse('gateway_refused')
   if (found === 'unreachable') {
     const headers = { 'retry-after': '10' }
-    throw new ApiError('gateway_unavailable', { headers, kind: 'upstream' })
+    throw refuse('gateway_unavailable', { headers, kind: 'upstream' })
   }
   return setGateway(db, actor, payments.deps, change)
 }
@@ -66,7 +67,7 @@ export function dropOwn(
     }
     if (account.gateway === deps.gateway) {
       if ((await queries.findOpenAttempt(tx, account.gateway)) !== null) {
-        throw new ApiError('gateway_busy', { headers: { 'retry-after': '60' } })
+        throw refuse('gateway_busy', { headers: { 'retry-after': '60' } })
       }
       await queries.forgetCredentials(tx, account.gateway)
     } else await queries.retireAccounts(tx)

@@ -18,6 +18,7 @@ import type { Gateway } from './adapters/gateway.ts'
 import { unreachable } from './adapters/results.ts'
 import type { CredentialCheck } from './adapters/schema.ts'
 import * as simulatedQueries from './adapters/simulated/queries.ts'
+import { refuse } from './errors.ts'
 import { fencedGateway } from './gateway.ts'
 import * as queries from './queries.ts'
 import type {
@@ -184,6 +185,7 @@ export function setGateway(
     const used = await mapViolations(
       queries.useAccount(tx, gateway, { given: encrypted, tokenizationKey }),
       { payment_accounts_sandbox: 'sandbox_store' },
+      refuse,
     )
     const after = settingsOf(used, deps)
     await audit.record(tx, actor, {

@@ -7,6 +7,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as catalog from '../catalog/service.ts'
 import * as entitlements from '../entitlements/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import {
   CUSTOMER_REF_LENGTH_MAX,
@@ -55,7 +56,7 @@ const lockGroup = async (tx: Tx, id: string): Promise<PricingGroup> =>
   requireGroup(isUuid(id) ? await queries.lockGroup(tx, id) : null)
 
 function requireGroup(group: PricingGroup | null): PricingGroup {
-  if (group === null) throw new ApiError('pricing_group_not_found')
+  if (group === null) throw refuse('pricing_group_not_found')
   return group
 }
 
@@ -74,9 +75,13 @@ export function addMember(db: TenantDb, actor: audit.Actor, id: string, customer
     'add member',
     async (tx): Promise<{ member: Member; created: boolean }> => {
       await getGroup(tx, id)
-      const inserted = await mapViolations(queries.insertMember(tx, id, customer_ref), {
-        pricing_group_members_group: 'pricing_group_not_found',
-      })
+      const inserted = await mapViolations(
+        queries.insertMember(tx, id, customer_ref),
+        {
+          pricing_group_members_group: 'pricing_group_not_found',
+        },
+        refuse,
+      )
       if (inserted !== null) {
         await auditGroup(tx, actor, 'member_added', { id })
         return { member: inserted, created: true }
@@ -94,7 +99,7 @@ export function removeMember(db: TenantDb, actor: audit.Actor, id: string, custo
     const removed = isCustomerRef(customer_ref)
       ? await queries.deleteMember(tx, id, customer_ref)
       : 0
-    if (removed === 0) throw new ApiError('member_not_found')
+    if (removed === 0) throw refuse('member_not_found')
     await auditGroup(tx, actor, 'member_removed', { id })
     return getGroup(tx, id)
   })
@@ -118,10 +123,14 @@ export function setPrice(db: TenantDb, actor: audit.Actor, id: string, request: 
     if (!(await catalog.isUnarchivedVariant(tx, variant_id)))
       throw new ApiError('variant_not_found')
     const price = { group_id: id, variant_id, min_quantity, price_cents }
-    const after = await mapViolations(queries.putPrice(tx, price), {
-      pricing_group_prices_group: 'pricing_group_not_found',
-      pricing_group_prices_variant: 'variant_not_found',
-    })
+    const after = await mapViolations(
+      queries.putPrice(tx, price),
+      {
+        pricing_group_prices_group: 'pricing_group_not_found',
+        pricing_group_prices_variant: 'variant_not_found',
+      },
+      refuse,
+    )
     await auditGroup(tx, actor, 'price_set', { id, after })
     return after
   })
@@ -136,7 +145,7 @@ export function removePrices(
   return inTransaction(db, 'remove prices', async (tx) => {
     const group = await getGroup(tx, key.group_id)
     const removed = isUuid(key.variant_id) ? await queries.deletePrices(tx, key) : 0
-    if (removed === 0) throw new ApiError('price_not_found')
+    if (removed === 0) throw refuse('price_not_found')
     const { variant_id, min_quantity } = key
     await auditGroup(tx, actor, 'prices_removed', {
       id: group.id,

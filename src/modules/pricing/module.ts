@@ -1,5 +1,6 @@
 import { forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const pricing = {
   name: 'pricing',
@@ -10,4 +11,5 @@ export const pricing = {
     pricing_group_prices: owner('pricing_groups'),
     pricing_groups: forGood(STORE),
   },
+  errors: ERRORS,
 } as const satisfies Face

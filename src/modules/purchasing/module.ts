@@ -1,5 +1,6 @@
 import { forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const purchasing = {
   name: 'purchasing',
@@ -15,4 +16,5 @@ export const purchasing = {
     purchase_receipts: owner('purchase_orders'),
     vendors: forGood(STORE),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -5,6 +5,7 @@ import type { Page } from '../../kernel/page.ts'
 import type * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as receiptStock from '../inventory/receipt-stock.ts'
+import { refuse } from './errors.ts'
 import { setStatus } from './queries.ts'
 import * as queries from './receipt-queries.ts'
 import type {
@@ -83,7 +84,7 @@ function toAdded(order: PurchaseOrder, { lines }: ReceivedTotals): Added[] {
       quantity < line.received_quantity || rejected < line.rejected_quantity,
   )
   if (shrunk.length > 0) {
-    throw new ApiError('receipt_decreased', {
+    throw refuse('receipt_decreased', {
       body: {
         lines: shrunk.map(({ line, quantity }) => ({ ...briefOf(line), requested: quantity })),
       },
@@ -98,7 +99,7 @@ function toAdded(order: PurchaseOrder, { lines }: ReceivedTotals): Added[] {
       requested: quantity + rejected,
       most: mostOf(order, line),
     }))
-    throw new ApiError('exceeds_ordered', { body: { lines: excess } })
+    throw refuse('exceeds_ordered', { body: { lines: excess } })
   }
   return totals.map(({ line, quantity, rejected, reason }) => ({
     line,

@@ -10,6 +10,7 @@ import * as receiptStock from '../inventory/receipt-stock.ts'
 import { DEFAULT_LOCATION } from '../inventory/schema.ts'
 import * as inventory from '../inventory/service.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type {
   NewLine,
@@ -45,7 +46,7 @@ export async function list(db: Db, filters: queries.OrderFilters, page: Page) {
 
 export async function get(db: Db, id: string): Promise<PurchaseOrder> {
   const order = isUuid(id) ? await queries.findOrder(db, id) : null
-  if (order === null) throw new ApiError('purchase_order_not_found')
+  if (order === null) throw refuse('purchase_order_not_found')
   return order
 }
 

@@ -1,9 +1,9 @@
 import type { Db, TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type { NewVendor, Vendor, VendorPatch } from './schema.ts'
 
@@ -19,14 +19,14 @@ export async function list(db: Db, filters: { archived: boolean }, page: Page) {
 
 export async function get(db: Db, id: string): Promise<Vendor> {
   const vendor = isUuid(id) ? await queries.findVendor(db, id) : null
-  if (vendor === null) throw new ApiError('vendor_not_found')
+  if (vendor === null) throw refuse('vendor_not_found')
   return vendor
 }
 
 /** The vendor of a new purchase order, which cannot be an archived one. */
 export async function getInUse(db: Db, id: string): Promise<Vendor> {
   const vendor = await get(db, id)
-  if (vendor.archived_at !== null) throw new ApiError('vendor_not_found')
+  if (vendor.archived_at !== null) throw refuse('vendor_not_found')
   return vendor
 }
 
@@ -46,7 +46,7 @@ export function patch(
 ): Promise<Vendor> {
   return db.transaction('purchasing: change vendor', async (tx) => {
     const before = isUuid(id) ? await queries.lockVendor(tx, id) : null
-    if (before === null) throw new ApiError('vendor_not_found')
+    if (before === null) throw refuse('vendor_not_found')
     const archived_at =
       archived === undefined
         ? before.archived_at

@@ -1,6 +1,6 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ALL_CODES, type ErrorCode } from '../../error-codes.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { HOUR_SECONDS } from '../../kernel/time.ts'
@@ -21,6 +21,7 @@ import {
 import * as cycles from '../subscriptions/cycles.ts'
 import { subscriptionSkipped } from '../subscriptions/events.ts'
 import { limitsOf } from './decline-rules.ts'
+import { refuse } from './errors.ts'
 import { retryTime, stop } from './outcome.ts'
 import { hasUsableCard } from './plan-step.ts'
 import { keptBy, requestOf } from './price.ts'
@@ -101,7 +102,7 @@ export async function chargeDue(
     operation: 'renewal',
     key,
     fingerprint: sha256(key),
-    passing: ALL_CODES,
+    passing: 'all' as const,
     waitMs: 0,
   }
   try {
@@ -217,7 +218,7 @@ function audited(
 }
 
 const tooManyAttempts = ({ until }: TooManyAttemptsError) =>
-  new ApiError('card_tries_exhausted', { body: { next_attempt_at: until } })
+  refuse('card_tries_exhausted', { body: { next_attempt_at: until } })
 
 /**
  * Refuses another cycle than the one that is named, and a second one before its date: a customer who is charged ahead
@@ -230,7 +231,7 @@ async function requireCycle(
 ): Promise<void> {
   const isAhead = await cycles.isChargedAhead(db, id)
   if (!isAhead && (named === undefined || named === charge_cycle)) return
-  throw new ApiError('cycle_not_chargeable', {
+  throw refuse('cycle_not_chargeable', {
     body: {
       cycle: named ?? charge_cycle,
       chargeable_cycle: isAhead ? null : charge_cycle,

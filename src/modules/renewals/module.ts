@@ -1,7 +1,9 @@
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const renewals = {
   name: 'renewals',
   is: 'charges the subscriptions that are due, and tries declined ones again',
   uses: ['checkout', 'gateway', 'operations', 'orders', 'payments', 'subscriptions'],
+  errors: ERRORS,
 } as const satisfies Face

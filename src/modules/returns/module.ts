@@ -1,5 +1,6 @@
 import { owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const returns = {
   name: 'returns',
@@ -13,5 +14,6 @@ export const returns = {
     return_resolutions: owner('return_lines'),
     returns: owner('orders'),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

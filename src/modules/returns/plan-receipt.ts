@@ -18,6 +18,7 @@ import type { Parts } from '../order-changes/schema.ts'
 import type { Disposition } from '../orders/return-schema.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import { refundableOf } from '../orders/service.ts'
+import { refuse } from './errors.ts'
 import type { Receipt, ReturnLineRow, ReturnRow, SettledUnits } from './schema.ts'
 
 /**
@@ -125,7 +126,7 @@ function readArrivals({ returned, tracked }: MoneyFacts, { lines }: Receipt): Ar
   const arrivals = new Map<string, Arrival>()
   for (const { return_line_id, received_quantity, disposition } of lines) {
     const line = returned.lines.find(({ id }) => id === return_line_id.toLowerCase())
-    if (line === undefined) throw new ApiError('return_line_not_found')
+    if (line === undefined) throw refuse('return_line_not_found')
     const key = `${line.id} ${disposition}`
     const quantity = (arrivals.get(key)?.quantity ?? 0) + received_quantity
     const isStock = disposition === 'restock' && tracked.has(line.variant_id)
@@ -153,7 +154,7 @@ function requireExpected({ lines }: ReturnRow, arrivals: readonly Arrival[]): vo
 
 export const exceedsExpected = (
   lines: readonly { return_line_id: string; requested: number; expected: number }[],
-) => new ApiError('quantity_exceeds_expected', { body: { lines } })
+) => refuse('quantity_exceeds_expected', { body: { lines } })
 
 const unitsOf = (
   arrivals: readonly Arrival[],
@@ -316,7 +317,7 @@ function planMoney(
   }
   const worth = share.product_cents + share.tax_cents
   if (restocking_fee_cents > worth) {
-    throw new ApiError('fee_exceeds_refund', { body: { goods_cents: worth } })
+    throw refuse('fee_exceeds_refund', { body: { goods_cents: worth } })
   }
   const deducted = Math.min(worth - restocking_fee_cents, Math.max(0, given_cents))
   const limit = Math.min(left.product_cents + left.tax_cents, most - refund_shipping_cents)

@@ -8,6 +8,7 @@ import type { Returnable } from '../orders/return-schema.ts'
 import type { OrderItem } from '../orders/schema.ts'
 import { member, switchesReader } from '../sites/switches.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import type { RequestedUnits } from './schema.ts'
 
 /**
@@ -119,28 +120,28 @@ export function requireReturnable(
     const left = item.shipped_quantity - item.returning_quantity - item.returned_quantity
     return { ...found, requested, left }
   })
-  const refuse = (code: 'final_sale' | 'return_window_closed', refused: typeof units) => {
+  const refuseUnits = (code: 'final_sale' | 'return_window_closed', refused: typeof units) => {
     const items = refused.map(({ order_item_id, requested, quantity, until }) => ({
       order_item_id,
       requested,
       returnable: quantity,
       until,
     }))
-    return new ApiError(code, { body: { items } })
+    return refuse(code, { body: { items } })
   }
   const final = units.filter(({ reason }) => reason === 'final_sale')
-  if (final.length > 0) throw refuse('final_sale', final)
+  if (final.length > 0) throw refuseUnits('final_sale', final)
   const tooMany = units.filter(({ requested, left }) => requested > left)
   if (tooMany.length > 0) throw exceedsReturnable(tooMany)
   const late = units.filter(({ requested, quantity }) => requested > quantity)
-  if (late.length > 0) throw refuse('return_window_closed', late)
+  if (late.length > 0) throw refuseUnits('return_window_closed', late)
 }
 
 /** The refusal of more units than have shipped and are in no return. */
 export const exceedsReturnable = (
   lines: readonly { order_item_id: string; requested: number; left: number }[],
 ) =>
-  new ApiError('quantity_exceeds_returnable', {
+  refuse('quantity_exceeds_returnable', {
     body: {
       items: lines.map(({ order_item_id, requested, left }) => ({
         order_item_id,

@@ -1,11 +1,11 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import type * as audit from '../../platform/audit.ts'
 import * as returnStock from '../inventory/return-stock.ts'
 import { DEFAULT_LOCATION, type PlacedUnits } from '../inventory/schema.ts'
 import * as inventory from '../inventory/service.ts'
+import { refuse } from './errors.ts'
 import { exceedsExpected, unsettledOf } from './plan-receipt.ts'
 import * as queries from './queries.ts'
 import { readSettlement } from './receipt-queries.ts'
@@ -62,7 +62,7 @@ interface Resolved {
 function readUnits({ lines }: ReturnRow, { lines: requested }: Resolution): Resolved[] {
   const units = requested.map(({ return_line_id, quantity, disposition }) => {
     const line = lines.find(({ id }) => id === return_line_id.toLowerCase())
-    if (line === undefined) throw new ApiError('return_line_not_found')
+    if (line === undefined) throw refuse('return_line_not_found')
     return { line, disposition, quantity }
   })
   const tooMany = lines.flatMap((line) => {

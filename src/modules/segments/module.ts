@@ -1,5 +1,6 @@
 import { forGood, owner, STORE } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const segments = {
   name: 'segments',
@@ -11,4 +12,5 @@ export const segments = {
     segment_purchases: owner('segment_people'),
     segments: forGood(STORE),
   },
+  errors: ERRORS,
 } as const satisfies Face

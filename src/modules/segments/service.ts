@@ -5,6 +5,7 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { readTree } from './conditions.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type { Group, Member, NewSegment, PreviewRequest, Segment, SegmentPatch } from './schema.ts'
 
@@ -23,7 +24,7 @@ export function create(db: TenantDb, actor: audit.Actor, request: NewSegment): P
     await record(tx, actor, 'created', { after: segment })
     return segment
   })
-  return mapViolations(saving, NAME_TAKEN)
+  return mapViolations(saving, NAME_TAKEN, refuse)
 }
 
 export function change(
@@ -39,7 +40,7 @@ export function change(
     await record(tx, actor, 'changed', { before, after })
     return after
   })
-  return mapViolations(saving, NAME_TAKEN)
+  return mapViolations(saving, NAME_TAKEN, refuse)
 }
 
 export function remove(db: TenantDb, actor: audit.Actor, id: string): Promise<Segment> {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { canonicalHostname, hostSubject } from '../../kernel/hostname.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
 import { findServedTenant } from '../domains/certificates.ts'
+import { refuse } from './errors.ts'
 import { liveSite, type ManifestJson, resolvedSite } from './manifest-json.ts'
 import * as sites from './service.ts'
 
@@ -119,6 +119,6 @@ async function read<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw new ApiError('resolve_unavailable', { cause: error })
+    throw refuse('resolve_unavailable', { cause: error })
   }
 }

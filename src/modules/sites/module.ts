@@ -1,5 +1,6 @@
 import { bySlice } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { siteVersionsSlice } from './retention-queries.ts'
 
 export const sites = {
@@ -13,4 +14,5 @@ export const sites = {
       siteVersionsSlice,
     ),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -15,6 +15,7 @@ import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { listPolicyFaults } from './behavior-faults.ts'
+import { refuse } from './errors.ts'
 import { brandNameOf, hashOf, listWarnings, type ReceivedManifest } from './manifest.ts'
 import { createToken, readToken } from './preview.ts'
 import * as queries from './queries.ts'
@@ -178,7 +179,7 @@ function record(
 async function getVersion(db: Db, version: number): Promise<FullVersion> {
   const known = Number.isInteger(version) && version > 0 && version <= VERSION_MAX
   const found = known ? await queries.findVersion(db, version) : null
-  if (found === null) throw new ApiError('version_not_found')
+  if (found === null) throw refuse('version_not_found')
   return found
 }
 
@@ -252,7 +253,7 @@ export async function readPreview(
   { token, hostname }: PreviewRequest,
 ) {
   const preview = readToken(key, token, clock.now())
-  if (preview === null) throw new ApiError('invalid_preview_token')
+  if (preview === null) throw refuse('invalid_preview_token')
   const db = database.tenant(preview.tenant, PREVIEW)
   const [store, version, addOns, holder] = await Promise.all([
     stores.find(db),
@@ -262,7 +263,7 @@ export async function readPreview(
   ])
   const isOwnHost = holder === preview.tenant
   if (store === null || store.status === 'suspended' || version === null || !isOwnHost) {
-    throw new ApiError('invalid_preview_token')
+    throw refuse('invalid_preview_token')
   }
   return { store, version, addOns, expiresAt: new Date(preview.expiresAt).toISOString() }
 }

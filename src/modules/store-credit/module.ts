@@ -1,5 +1,6 @@
 import { forGood, MONEY } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const storeCredit = {
   name: 'store-credit',
@@ -11,4 +12,5 @@ export const storeCredit = {
     store_credit_spent: forGood(MONEY),
     store_credit_transactions: forGood(MONEY),
   },
+  errors: ERRORS,
 } as const satisfies Face

@@ -1,9 +1,10 @@
 import type { Db } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
 import * as customers from '../customers/service.ts'
 import { listHolds } from '../ledger/service.ts'
+import { refuse } from './errors.ts'
 import { type Lot, sumOf, unheldExpired } from './lots.ts'
 import * as queries from './queries.ts'
 import type { Share, StoreCreditAccount } from './schema.ts'
@@ -54,7 +55,7 @@ export async function list(db: Db, customerRef: string | undefined, page: Page) 
 /** Gets a customer's accounts, one for each currency and at least one. */
 export async function get(db: Db, customerRef: string): Promise<StoreCreditAccount[]> {
   const accounts = isCustomerRef(customerRef) ? await queries.listAccountsOf(db, customerRef) : []
-  if (accounts.length === 0) throw new ApiError('store_credit_not_found')
+  if (accounts.length === 0) throw refuse('store_credit_not_found')
   return accounts
 }
 

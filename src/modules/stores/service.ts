@@ -6,6 +6,7 @@ import { isTenantRef } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import * as outbox from '../../platform/outbox.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import {
   LANGUAGE_LENGTH_MAX,
@@ -90,7 +91,7 @@ export const list = queries.listStores
 /** Makes a store live, draft or suspended. */
 export function setStatus(db: TenantDb, actor: audit.Actor, { status, reason }: StatusChange) {
   return change(db, actor, { action: 'store.status_changed', reason }, (tx, before) => {
-    if (status === 'live' && before.activeVersion === null) throw new ApiError('no_active_version')
+    if (status === 'live' && before.activeVersion === null) throw refuse('no_active_version')
     return queries.updateStatus(tx, status)
   })
 }
@@ -121,7 +122,11 @@ export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePat
   const settings = [display_name, currency, language, time_zone, stock_hint, auto_deliver_days]
   if (settings.every((each) => each === undefined)) return get(db)
   return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
-    mapViolations(queries.updateSettings(tx, checked), { stores_currency_fixed: 'currency_fixed' }),
+    mapViolations(
+      queries.updateSettings(tx, checked),
+      { stores_currency_fixed: 'currency_fixed' },
+      refuse,
+    ),
   )
 }
 

@@ -1,6 +1,5 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { actorOf, isShopper } from '../orders/actor.ts'
@@ -9,6 +8,7 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { requireAllowed } from './actions.ts'
 import * as dates from './dates.ts'
+import { refuse } from './errors.ts'
 import {
   type CHANGES,
   type subscriptionCancelled,
@@ -99,7 +99,7 @@ export async function lock(
 }
 
 const stale = ({ version }: SubscriptionRow) =>
-  new ApiError('stale_subscription', { body: { current_version: version } })
+  refuse('stale_subscription', { body: { current_version: version } })
 
 async function write(
   tx: Tx,

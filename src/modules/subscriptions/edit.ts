@@ -9,6 +9,7 @@ import { saleTermsOf } from '../sites/sale-terms.ts'
 import { invalidTransition } from './actions.ts'
 import { type Changing, changeSubscription, type Work } from './change.ts'
 import * as dates from './dates.ts'
+import { refuse } from './errors.ts'
 import { catalogPrices, renewalAmount } from './price.ts'
 import type { SubscriptionRow } from './schema.ts'
 import type { Change } from './verb-schema.ts'
@@ -119,7 +120,7 @@ async function findVariant(tx: Work['tx'], id: string, currency: string): Promis
   const [variant] = await catalog.variantsForSale(tx, [id])
   if (variant === undefined)
     throw new ApiError('variant_not_found', { body: isUuid(id) ? { variant_id: id } : {} })
-  if (!variant.is_subscription) throw new ApiError('not_subscribable')
+  if (!variant.is_subscription) throw refuse('not_subscribable')
   if (variant.currency !== currency)
     throw new ApiError('currency_mismatch', {
       message: `The subscription is charged in ${currency}. Choose a variant in that currency.`,

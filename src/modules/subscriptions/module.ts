@@ -1,5 +1,6 @@
 import { forGood, MONEY, owner } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const subscriptions = {
   name: 'subscriptions',
@@ -25,5 +26,6 @@ export const subscriptions = {
     subscription_settings: owner('stores', 'one row for each'),
     subscriptions: forGood(MONEY),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

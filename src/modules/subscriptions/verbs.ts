@@ -1,10 +1,11 @@
 import type { TenantDb } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { DAY_MS, localDay, startOfDay } from '../../kernel/time.ts'
 import { chargeInProgress } from './actions.ts'
 import { type Changing, changeSubscription, type Done, reasonOf, type Work } from './change.ts'
 import * as dates from './dates.ts'
+import { refuse } from './errors.ts'
 import { subscriptionCancelled, subscriptionPaused, subscriptionResumed } from './events.ts'
 import * as queries from './queries.ts'
 import type { Subscription, SubscriptionRow } from './schema.ts'
@@ -107,7 +108,7 @@ const isSkipped = ({ coming: [next], skipped }: SubscriptionRow, cycle: number):
 
 function requireOpen(row: SubscriptionRow, cycle: number): void {
   if (cycle > row.cycle && cycle <= row.cycle + dates.SKIPS_AHEAD_MAX) return
-  throw new ApiError('cycle_closed')
+  throw refuse('cycle_closed')
 }
 
 /** Removes the skip of a cycle, as long as the date of the cycle has not come. */
@@ -120,7 +121,7 @@ export const unskip = (
     const cycle = requested ?? row.skipped[0]?.cycle ?? 0
     requireOpen(row, cycle)
     if (!isSkipped(row, cycle)) return null
-    if (!row.skipped.some((each) => each.cycle === cycle)) throw new ApiError('cycle_closed')
+    if (!row.skipped.some((each) => each.cycle === cycle)) throw refuse('cycle_closed')
     await queries.unskipCycle(tx, row.id, cycle)
     return { row: null, verb: 'unskipped', data: { cycle } }
   })

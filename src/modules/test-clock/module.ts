@@ -1,5 +1,6 @@
 import { owner, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const testClock = {
   name: 'test-clock',
@@ -9,4 +10,5 @@ export const testClock = {
     test_clock_runs: until("the store's time is moved again", 'test clocks'),
     test_clocks: owner('stores', 'one row for each sandbox'),
   },
+  errors: ERRORS,
 } as const satisfies Face

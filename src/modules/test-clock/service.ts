@@ -1,5 +1,5 @@
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { addDuration } from '../../kernel/duration.ts'
 import type { Page } from '../../kernel/page.ts'
 import { DAY_MS, toUtc } from '../../kernel/time.ts'
@@ -10,6 +10,7 @@ import * as orders from '../orders/service.ts'
 import * as payments from '../payments/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type { ClockMove, ClockRow } from './schema.ts'
 
@@ -74,7 +75,7 @@ export async function reset(
     await lockSandbox(tx)
     const clock = await readClock(tx)
     requireStill(clock)
-    if (await orders.hasOrders(tx)) throw new ApiError('clock_has_orders')
+    if (await orders.hasOrders(tx)) throw refuse('clock_has_orders')
     await queries.resetClock(tx)
     await audit.record(tx, actor, {
       action: 'test_clock.reset',
@@ -95,21 +96,21 @@ export const setSandbox = (
   sandbox: boolean,
 ): Promise<Store> =>
   stores.setSandbox(db, actor, sandbox, async (tx) => {
-    if (!sandbox && (await queries.findClock(tx)) !== null) throw new ApiError('sandbox_fixed')
+    if (!sandbox && (await queries.findClock(tx)) !== null) throw refuse('sandbox_fixed')
     if (!sandbox) return
     const hasOrders = await orders.hasOrders(tx)
-    if (await payments.mayHaveRealMoney(tx, deps, hasOrders)) throw new ApiError('real_gateway')
+    if (await payments.mayHaveRealMoney(tx, deps, hasOrders)) throw refuse('real_gateway')
   })
 
 /** Locks the store, so that its moves begin one after another. Refuses a store that is not a sandbox. */
 async function lockSandbox(tx: Tx): Promise<Store> {
   const store = await stores.lock(tx)
-  if (!store.sandbox) throw new ApiError('not_sandbox')
+  if (!store.sandbox) throw refuse('not_sandbox')
   return store
 }
 
 function requireStill({ state, now }: Pick<ClockRow, 'state' | 'now'>): void {
-  if (state === 'advancing') throw new ApiError('clock_advancing', { body: { now, state } })
+  if (state === 'advancing') throw refuse('clock_advancing', { body: { now, state } })
 }
 
 /** Reads the clock of a store. A store that never moved its time has machine time. */

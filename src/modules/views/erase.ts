@@ -26,6 +26,7 @@ import { subscriptionCancelled } from '../subscriptions/events.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
 import { type ErasedPerson, erasePerson } from './erase-answers.ts'
 import { createErasureToken, isErasureToken } from './erasure-token.ts'
+import { refuse } from './errors.ts'
 import * as queries from './privacy-queries.ts'
 import type { ErasureRow } from './privacy-schema.ts'
 
@@ -100,7 +101,7 @@ async function findSubject(db: Db, key: Buffer, customer_ref: string): Promise<S
   const others = new Set(seen.filter(isOther).map((each) => each.customer_ref))
   const refs = new Set([...byOrder, ...seen.map((each) => each.customer_ref)])
   const guest_refs = [...refs].filter((each) => each !== customer_ref && !others.has(each)).sort()
-  if (guest_refs.length > GUESTS_MAX) throw new ApiError('erasure_too_broad')
+  if (guest_refs.length > GUESTS_MAX) throw refuse('erasure_too_broad')
   return { customer_ref, guest_refs, emails: [...emails].sort() }
 }
 

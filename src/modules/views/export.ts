@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import type { Db, TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
@@ -20,6 +19,7 @@ import * as shopperMail from '../shopper-mail/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
+import { refuse } from './errors.ts'
 import * as queries from './privacy-queries.ts'
 
 const BATCH_ROWS = 500
@@ -47,7 +47,7 @@ export function requestExport(db: TenantDb, actor: audit.Actor, customer_ref: st
 /** Reads an export as JSON text: the copy may be large, so it is not parsed here. */
 export async function readExport(db: Db, key: Buffer, id: string): Promise<string> {
   const found = isUuid(id) ? await queries.findExport(db, id) : null
-  if (found === null) throw new ApiError('export_not_found')
+  if (found === null) throw refuse('export_not_found')
   const { sealed, ...job } = found
   const data = sealed === null ? 'null' : await decryptExport(key, sealed, db.tenant, job.id)
   return `{"job":${JSON.stringify(job)},"data":${data}}`

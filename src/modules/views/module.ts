@@ -1,5 +1,6 @@
 import { forGood, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 
 export const views = {
   name: 'views',
@@ -35,4 +36,5 @@ export const views = {
     privacy_erasures: forGood('Proves that a person was erased; has no personal data when done.'),
     privacy_exports: until('7 days after their request', 'privacy upkeep'),
   },
+  errors: ERRORS,
 } as const satisfies Face

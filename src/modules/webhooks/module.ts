@@ -1,5 +1,6 @@
 import { byMonth, forGood, owner, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
+import { ERRORS } from './errors.ts'
 import { DELIVERY_SLICES, EVENT_SLICES } from './retention-queries.ts'
 
 export const webhooks = {
@@ -23,5 +24,6 @@ export const webhooks = {
     webhook_queue: until('taken into a lane', 'webhook dispatch'),
     webhook_subscriptions: forGood(STORE),
   },
+  errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

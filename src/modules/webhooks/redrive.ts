@@ -1,8 +1,9 @@
 import type { AllStores, Database, TenantDb } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import * as redriving from './redrive-queries.ts'
 import type { Redrive } from './schema.ts'
@@ -24,7 +25,7 @@ export async function redrive(
   id: string,
 ) {
   const owner = isUuid(id) ? await queries.findTenantOf(operator, 'delivery', id) : null
-  if (owner === null) throw new ApiError('delivery_not_found')
+  if (owner === null) throw refuse('delivery_not_found')
   const db = database.tenantForOwnWork(owner.tenant_ref)
   const before = await getDelivery(db, id)
   await db.transaction('webhooks: redrive', async (tx) => {
@@ -42,7 +43,7 @@ export async function redrive(
 }
 
 const refusal = (status: string) =>
-  new ApiError('not_redrivable', {
+  refuse('not_redrivable', {
     message:
       status === 'pending'
         ? 'The delivery is still pending. Wait until it is delivered or a dead letter.'
@@ -67,7 +68,7 @@ export async function redriveAll(
   limitMs = CALL_MS,
 ) {
   const owner = await queries.findTenantOf(operator, 'subscription', subscription_id)
-  if (owner === null) throw new ApiError('webhook_not_found')
+  if (owner === null) throw refuse('webhook_not_found')
   const span = { subscription_id, from: requireTime('from', from), to: requireTime('to', to) }
   const db = database.tenantForOwnWork(owner.tenant_ref)
   const until = performance.now() + limitMs

@@ -1,8 +1,9 @@
 import type { Db, TenantDb } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import { isForEveryStore } from './define-event.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import { WAKE_DISPATCH } from './redrive.ts'
 import * as replaying from './replay-queries.ts'
@@ -32,7 +33,7 @@ export async function replay(
   request: Replay & { id: string },
 ): Promise<Replayed> {
   const subscription = await get(db, request.id)
-  if (!subscription.active) throw new ApiError('webhook_paused')
+  if (!subscription.active) throw refuse('webhook_paused')
   await assertWithinRate(limits, `webhook replays:${db.tenant}`, REPLAYS_PER_MINUTE)
   const isExtended = await hasExtendedEvents(db)
   const types = subscription.events.filter((name) => isExtended || isForEveryStore(known, name))

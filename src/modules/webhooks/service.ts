@@ -10,6 +10,7 @@ import { SafeFetchError, UnsafeUrlError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as entitlements from '../entitlements/service.ts'
 import { type Events, EXTENDED_EVENTS, isForEveryStore } from './define-event.ts'
+import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type {
   ListedSubscription,
@@ -93,7 +94,7 @@ export const hasExtendedEvents = async (db: Db): Promise<boolean> =>
 function unknownEvent(known: Events, name: string) {
   const text = `Endpoints cannot subscribe to the event ${JSON.stringify(name.slice(0, 100))}. \`commerce.order.placed.v1\` is available.`
   const more = ` The others of the feed need the add-on \`${EXTENDED_EVENTS}\`, which a store requests.`
-  return new ApiError('unknown_event', { message: known.has(name) ? text + more : text })
+  return refuse('unknown_event', { message: known.has(name) ? text + more : text })
 }
 
 /** Counts the endpoints of the store. */
@@ -102,7 +103,7 @@ export const countSubscriptions = async (db: Db) => (await queries.countSubscrip
 async function assertBelowMaximum(tx: Tx) {
   const { existing } = await queries.countSubscriptions(tx)
   if (existing < SUBSCRIPTIONS_MAX) return
-  throw new ApiError('webhook_limit_reached', {
+  throw refuse('webhook_limit_reached', {
     message: `A store has at most ${SUBSCRIPTIONS_MAX} endpoints. Delete one first.`,
     body: { max: SUBSCRIPTIONS_MAX, used: existing },
   })
@@ -132,13 +133,13 @@ async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
     if (!(error instanceof SafeFetchError)) throw error
     if (!(error instanceof UnsafeUrlError)) return
     if (error.reason === 'host') throw unsafeHost()
-    if (error.reason !== 'malformed') throw new ApiError('unsafe_url')
+    if (error.reason !== 'malformed') throw refuse('unsafe_url')
     throw invalidBody('url', 'must be a URL, such as https://shop.example/hooks')
   }
 }
 
 const unsafeHost = () =>
-  new ApiError('unsafe_url', {
+  refuse('unsafe_url', {
     message:
       'The host of the URL must be a full public domain name, such as hooks.example.com: no name of a private network, no dot too many.',
   })
@@ -161,14 +162,14 @@ export async function list(
 /** Gets a subscription. A deleted one is not found. */
 export async function get(db: Db, id: string): Promise<SubscriptionWithSecrets> {
   const found = isUuid(id) ? await queries.findSubscription(db, id) : null
-  if (found === null || found.deleted_at !== null) throw new ApiError('webhook_not_found')
+  if (found === null || found.deleted_at !== null) throw refuse('webhook_not_found')
   return found
 }
 
 /** Deletes a subscription. Its pending deliveries become dead letters when due. It may be repeated. */
 export async function remove(db: TenantDb, actor: audit.Actor, id: string) {
   const found = isUuid(id) ? await queries.findSubscription(db, id) : null
-  if (found === null) throw new ApiError('webhook_not_found')
+  if (found === null) throw refuse('webhook_not_found')
   await db.transaction('webhooks: delete', async (tx) => {
     if ((await queries.markDeleted(tx, id)) === 0) return
     await audit.record(tx, actor, {
@@ -189,7 +190,7 @@ export async function rotate({ key }: Webhooks, db: TenantDb, actor: audit.Actor
     const rotated = await queries.rotateSecret(tx, found, encrypted)
     if (rotated === null) {
       await get(tx, found)
-      throw new ApiError('rotation_in_progress')
+      throw refuse('rotation_in_progress')
     }
     await audit.record(tx, actor, { action: 'webhook.secret_rotated', entity: `webhook:${found}` })
     const { previous_until, ...subscription } = rotated
@@ -205,7 +206,7 @@ export async function listDeliveries(db: Db, filters: queries.DeliveryFilters, p
 
 export async function getDelivery(db: Db, id: string) {
   const found = isUuid(id) ? await queries.findDelivery(db, id) : null
-  if (found === null) throw new ApiError('delivery_not_found')
+  if (found === null) throw refuse('delivery_not_found')
   return { ...found, attempts: await queries.listAttempts(db, found.id) }
 }
 

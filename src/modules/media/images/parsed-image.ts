@@ -1,4 +1,4 @@
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../errors.ts'
 
 /** An image as its container describes it, before anything is decoded. */
 export interface ParsedImage {
@@ -24,7 +24,7 @@ const SIDE_MAX = 16_384
 export function checkSize({ width, height, pixels }: ParsedImage, pixelsMax: number): void {
   if (width < 1 || height < 1) throw damaged()
   if (width > SIDE_MAX || height > SIDE_MAX || pixels > pixelsMax) {
-    throw new ApiError('image_invalid', {
+    throw refuse('image_invalid', {
       message: `The image is too large: at most ${SIDE_MAX} pixels a side and ${pixelsMax} in all frames. Upload a smaller one.`,
     })
   }
@@ -33,7 +33,7 @@ export function checkSize({ width, height, pixels }: ParsedImage, pixelsMax: num
 /** Checks the size of an image that must be encoded again, which takes many times as long. */
 export function checkEncodable({ pixels }: ParsedImage, pixelsMax: number): void {
   if (pixels <= pixelsMax) return
-  throw new ApiError('image_invalid', {
+  throw refuse('image_invalid', {
     message: `The image is rotated, or has metadata or a colour profile, and is too large to be encoded again: at most ${pixelsMax} pixels. Upload a smaller one, or one that is upright, in sRGB and without metadata.`,
   })
 }
@@ -45,7 +45,7 @@ export function checkEncodable({ pixels }: ParsedImage, pixelsMax: number): void
 export const PARTS_MAX = 50_000
 
 export const damaged = (cause?: unknown) =>
-  new ApiError('image_invalid', {
+  refuse('image_invalid', {
     message: 'The image is damaged or incomplete. Export it again and upload the new file.',
     cause,
   })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { ApiError } from '../../../errors.ts'
+import { refuse } from '../errors.ts'
 import { damaged } from './parsed-image.ts'
 import {
   ATTRIBUTES,
@@ -29,7 +29,7 @@ export interface CleanSvg {
  */
 export function cleanSvg(bytes: Buffer): CleanSvg {
   if (bytes.length > SVG_BYTES_MAX)
-    throw new ApiError('asset_too_large', {
+    throw refuse('asset_too_large', {
       message: 'The SVG is larger than 1 MiB. Upload a smaller one.',
     })
   if (!isUtf8(bytes)) throw damaged()
@@ -59,7 +59,7 @@ export function cleanSvg(bytes: Buffer): CleanSvg {
 }
 
 const unusable = (name: string) =>
-  new ApiError('image_invalid', {
+  refuse('image_invalid', {
     message: `An SVG must not contain <${name}>. Export it with presentation attributes and plain shapes.`,
   })
 
