@@ -55,13 +55,13 @@ function noteOf({ site }: PageContext, subscription: Subscription): string {
 export const statusText = ({ site }: PageContext, { status }: Subscription): string =>
   findText(site.locale.texts.subscriptions.statuses, status) ?? status
 
-function facts(context: PageContext, { subscription }: SubscriptionView): Html {
+function facts(context: PageContext, { subscription, products }: SubscriptionView): Html {
   const { texts, formatNumber } = context.site.locale
   const words = texts.subscriptions
   const { status, label, quantity, interval, interval_count, ship_to } = subscription
   const fact = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${status}">${statusText(context, subscription)}</dd></div>
-${fact(words.product, `${formatNumber(quantity)} × ${subscription.product_name ?? ''}${label === null ? '' : ` (${label})`}`)}
+<div><dt>${words.product}</dt><dd class="order-card-images">${lineImage(context, subscription, products)}<span>${formatNumber(quantity)} × ${subscription.product_name ?? ''}${label === null ? '' : ` (${label})`}</span></dd></div>
 ${fact(words.rhythm, texts.every(interval_count, interval))}
 ${fact(words.card, cardName(context, subscription))}
 ${ship_to && html`<div><dt>${texts.shipsTo}</dt><dd>${writtenAddress(context.site.locale, ship_to)}</dd></div>`}</dl>`

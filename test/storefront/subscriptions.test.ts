@@ -51,6 +51,7 @@ describe('the page of a subscription', () => {
     const page = await shopper.get(path)
     assert.deepEqual(chargesIn(page), [2, 3, 4])
     assert.match(page.text, /<h1>House Coffee<\/h1>/)
+    assert.match(page.text, /<dd class="order-card-images"><span class="line-image"[^>]*><img /)
     assert.match(page.text, /every month/)
     assert.match(page.text, /Visa ending in 1111, 10\/40/)
     assert.match(page.text, /1 Square/)
