@@ -32,6 +32,7 @@ import type {
 import { formatsOf } from './formats.ts'
 import {
   isAboutSubscription,
+  type MailDetails,
   type MailKind,
   type MailLanguage,
   type MailReason,
@@ -205,12 +206,12 @@ async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise
     case 'order_refunded':
       return { refund: await loadRefund(db, order.id, about_id) }
     case 'order_cancelled':
-      return { cancellation: { refunded_cents: numberIn(details, 'refunded_cents') } }
+      return { cancellation: { refunded_cents: details?.refunded_cents ?? 0 } }
     case 'order_edited':
       return {
         edit: {
-          total_before_cents: numberIn(details, 'total_before_cents'),
-          delta_cents: numberIn(details, 'delta_cents'),
+          total_before_cents: details?.total_before_cents ?? 0,
+          delta_cents: details?.delta_cents ?? 0,
         },
       }
     case 'return_approved':
@@ -282,17 +283,17 @@ export function refundFacts(refund: RefundRow, charges: readonly ChargeRow[]): R
 async function loadReturn(
   db: Db,
   kind: MailKind,
-  details: Record<string, unknown> | null,
+  details: MailDetails | null,
 ): Promise<Parts | null> {
-  const { return_id, lines } = (details ?? {}) as { return_id?: string; lines?: ReturnedLine[] }
+  const { return_id, lines = [], refunded_cents = 0 } = details ?? {}
   const found = await returns.get(db, return_id ?? '')
   if (kind === 'return_approved' && found.status === 'cancelled') return null
   const isReceipt = kind === 'return_received'
   const returned: ReturnFacts = {
     instructions: isReceipt ? null : found.instructions,
     label_url: isReceipt ? null : webAddress(found.label_url),
-    refunded_cents: numberIn(details, 'refunded_cents'),
-    units: (lines ?? [])
+    refunded_cents,
+    units: lines
       .map(({ order_item_id, quantity, received_quantity }) => ({
         order_item_id,
         quantity: isReceipt ? received_quantity : quantity,
@@ -302,27 +303,13 @@ async function loadReturn(
   return { returned }
 }
 
-/** A line of a return in the details of a mail, as `causes.ts` writes it. */
-interface ReturnedLine {
-  order_item_id: string | null
-  quantity: number
-  received_quantity: number
-}
-
-/** The details of a mail about a subscription, as `causes.ts` writes them. */
-interface SubscriptionDetails {
-  subscription_id?: string | null
-  at?: string | null
-  total_cents?: number | null
-}
-
 async function loadSubscription(
   { subscriptionKey }: MailDeps,
   db: Db,
   common: MailFacts,
-  { details, isShown }: { details: Record<string, unknown> | null; isShown: boolean },
+  { details, isShown }: { details: MailDetails | null; isShown: boolean },
 ): Promise<Loaded | { skip: MailReason }> {
-  const { subscription_id, at = null, total_cents = null } = (details ?? {}) as SubscriptionDetails
+  const { subscription_id, at = null, total_cents = null } = details ?? {}
   const found = subscription_id ? await findDue(db, subscription_id) : null
   if (found === null || found.email === null) return { skip: 'no_address' }
   const name = await findVariantName(db, found.variant_id)
@@ -377,9 +364,4 @@ const maskCode = ({ code_last4 }: { code_last4: string }): string => `****-****-
 function webAddress(value: unknown): string | null {
   const url = typeof value === 'string' ? URL.parse(value) : null
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : null
-}
-
-function numberIn(details: Record<string, unknown> | null, name: string): number {
-  const value = details?.[name]
-  return typeof value === 'number' ? value : 0
 }

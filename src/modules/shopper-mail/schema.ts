@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Email, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Email, Id, Nullable, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** Every kind of mail that a shopper gets, in the order in which an order and a subscription cause them. */
 export const MAIL_KINDS = [
@@ -98,12 +98,33 @@ export const OperatorMail = Shared(
 )
 export type OperatorMail = Static<typeof OperatorMail>
 
+/** Facts of the event that has caused a mail, as `causes.ts` writes them. Which there are depends on the kind. */
+const MailDetails = Type.Object({
+  refunded_cents: Type.Optional(Type.Integer()),
+  total_before_cents: Type.Optional(Type.Integer()),
+  delta_cents: Type.Optional(Type.Integer()),
+  return_id: Type.Optional(Nullable(Id)),
+  lines: Type.Optional(
+    Type.Array(
+      Type.Object({
+        order_item_id: Nullable(Id),
+        quantity: Type.Integer(),
+        received_quantity: Type.Integer(),
+      }),
+    ),
+  ),
+  subscription_id: Type.Optional(Nullable(Id)),
+  at: Type.Optional(Nullable(Timestamp)),
+  total_cents: Type.Optional(Nullable(Type.Integer())),
+})
+export type MailDetails = Static<typeof MailDetails>
+
 /** A mail that a worker has claimed. */
 export const DueMail = Type.Object({
   kind: MailKind,
   about_id: Id,
   order_id: Nullable(Id),
-  details: Nullable(OpenObject),
+  details: Nullable(MailDetails),
   attempt_count: Type.Integer(),
   resend_count: Type.Integer(),
   sending_at: Nullable(Timestamp),
@@ -138,7 +159,7 @@ export interface NewMail {
   about_id: string
   order_id: string | null
   customer_ref: string | null
-  details: Record<string, unknown> | null
+  details: MailDetails | null
   /** When it is sent; null for now. */
   send_at: string | null
 }
