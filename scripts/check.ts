@@ -59,6 +59,11 @@ const CHECKS: readonly Check[] = [
     command: [node, 'scripts/map.ts', '--check'],
   },
   {
+    name: 'webhook-events',
+    what: 'the events in docs/webhooks.md (npm run webhook-events writes them)',
+    command: [node, 'scripts/webhook-events.ts', '--check'],
+  },
+  {
     name: 'analytics-docs',
     what: 'docs/analytics.md (npm run analytics-docs writes it)',
     command: [node, 'scripts/analytics-docs.ts', '--check'],

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import type { EventFace } from '../face.ts'
 import type { Events } from './define-event.ts'
@@ -21,7 +21,7 @@ export function nameOf(type: string): string {
 }
 
 /** The members of the data of an event, with the one that the numbering loop adds. */
-export function membersOf({ type, data }: EventFace) {
+export function membersOf({ type, data }: EventFace): TObject {
   if (!Type.IsObject(data)) throw new Error(`the data of ${type} have no members`)
   const sequence = Type.Integer({
     minimum: 1,
