@@ -9,10 +9,11 @@ import * as fulfillment from '../fulfillment/service.ts'
 import type { UnpostedOperation } from '../operations/table.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import * as orders from '../orders/service.ts'
-import type { BuyResult } from './carrier.ts'
+import type { BuyResult } from './adapters/carrier.ts'
+import type { SoldLabel } from './adapters/schema.ts'
 import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
-import { DEFAULT_WEIGHT_GRAMS, type LabelRow, type NewLabel, type SoldLabel } from './schema.ts'
+import { DEFAULT_WEIGHT_GRAMS, type LabelRow, type NewLabel } from './schema.ts'
 import {
   carrierParcelOf,
   type LabelDeps,

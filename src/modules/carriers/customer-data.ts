@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { rewriteAnswersOf } from '../../platform/idempotency-erase.ts'
+import { eraseShipments } from './adapters/simulated/queries.ts'
 import * as queries from './queries.ts'
-import { eraseShipments } from './simulated-queries.ts'
 
 /** The labels of a customer's orders, for erasure. The privacy export has what they say in the parcels. */
 

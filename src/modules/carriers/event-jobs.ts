@@ -6,15 +6,18 @@ import * as fulfillment from '../fulfillment/service.ts'
 import type { Outcome, WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
 import * as orders from '../orders/service.ts'
-import type { TrackRecord } from './carrier.ts'
+import type { CarrierAdapter } from './adapters/adapter.ts'
+import { ADAPTERS } from './adapters/all.ts'
+import type { TrackRecord } from './adapters/carrier.ts'
+import type { Progress } from './adapters/schema.ts'
 import * as queries from './queries.ts'
-import type { CarrierName, LabelRow, Progress } from './schema.ts'
+import type { LabelRow } from './schema.ts'
 import type { LabelDeps } from './service.ts'
 
-/** The carriers by their name as a provider of the inbound gateway. */
-const PROVIDERS: ReadonlyMap<string, CarrierName> = new Map([['simulated_carrier', 'simulated']])
+const findAdapter = ({ provider }: WebhookReceived): CarrierAdapter | undefined =>
+  ADAPTERS.find((each) => each.provider === provider)
 
-export const isOfCarrier = ({ provider }: WebhookReceived): boolean => PROVIDERS.has(provider)
+export const isOfCarrier = (event: WebhookReceived): boolean => findAdapter(event) !== undefined
 
 /**
  * Acts on a carrier's event. An event is only a reason to track the parcel: events come twice, late and in any
@@ -26,22 +29,22 @@ export async function onCarrierEvent(
   event: WebhookReceived,
 ): Promise<void> {
   const body = await gateway.readEventBody(db, event)
-  const name = PROVIDERS.get(event.provider)
-  if (body === null || name === undefined) return
-  await gateway.recordOutcome(db, event, await act(deps, db, name, body))
+  const adapter = findAdapter(event)
+  if (body === null || adapter === undefined) return
+  await gateway.recordOutcome(db, event, await act(deps, db, adapter, body))
 }
 
 async function act(
   { carriers }: LabelDeps,
   db: TenantDb,
-  name: CarrierName,
+  { name, readEvent }: CarrierAdapter,
   body: Readonly<Record<string, unknown>>,
 ): Promise<Outcome> {
-  const carrier = carriers.open(db, name)
-  const event = carrier.readEvent(body)
+  const event = readEvent(body)
   if (event === null) return { status: 'ignored', reason: 'other_type' }
   const label = await queries.findLabel(db, event.ref)
   if (label?.carrier !== name) return { status: 'ignored', reason: 'no_parcel_of_ours' }
+  const carrier = carriers.open(db, name)
   await carrier.receive(event)
   const record = await carrier.track(label.id)
   // Thrown, so that the event is handled again later.

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
-import { type BoughtLabel, LabelRow, type Progress } from './schema.ts'
+import type { Progress } from './adapters/schema.ts'
+import { type BoughtLabel, LabelRow } from './schema.ts'
 
 const columns = sql`
   id, fulfillment_id, order_id, carrier, service, status, refusal, tracking_number, tracking_url,

@@ -1,26 +1,25 @@
-import type { Database, Db } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import type { PdfProcesses } from '../documents/pdf-processes.ts'
 import { readStore } from '../documents/service.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import { nextAttemptSeconds } from '../operations/service.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { deliveryAddress } from '../orders/ship-to.ts'
-import { boundedCarrier, type Carrier } from './carrier.ts'
+import type { CarrierDeps } from './adapters/adapter.ts'
+import { adapterOf, CARRIER_NAMES } from './adapters/all.ts'
+import { boundedCarrier, type Carrier } from './adapters/carrier.ts'
+import type { CarrierParcel } from './adapters/schema.ts'
 import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import {
-  CARRIERS,
   type CarrierName,
-  type CarrierParcel,
   DEFAULT_WEIGHT_GRAMS,
   type LabelRow,
   type ShippingLabel,
   type ShippingRate,
 } from './schema.ts'
-import { openSimulated } from './simulated.ts'
 
 /** The carriers that sell labels. */
 export interface Carriers {
@@ -28,31 +27,22 @@ export interface Carriers {
   open(db: Db, name: CarrierName): Carrier
 }
 
-export interface CarrierOptions {
-  database: Database
-  pdfs: PdfProcesses
-  onFault: (error: unknown) => void
-  /** For tests: how long a call of the simulated carrier takes that gets no response. */
-  silenceMs?: number
-}
-
 /** How long a caller waits for a carrier, which responds within seconds. */
 const DEADLINE_MS = 10_000
 const PRINT_DEADLINE_MS = 60_000
 
-/** Long enough to be noticed in a drill. */
-const SILENCE_MS = 1_500
-
-export function openCarriers(options: CarrierOptions): Carriers {
-  const { database, pdfs, onFault, silenceMs = SILENCE_MS } = options
+export function openCarriers({
+  onFault,
+  ...deps
+}: CarrierDeps & { onFault: (error: unknown) => void }): Carriers {
+  const opened = new Map<CarrierName, (tenant: string) => Carrier>()
+  const bounds = { deadlineMs: DEADLINE_MS, printDeadlineMs: PRINT_DEADLINE_MS, onFault }
   return {
-    // There is one; its name chooses between them once there are more.
-    open: ({ tenant }) =>
-      boundedCarrier(openSimulated({ db: database.tenantForOwnWork(tenant), pdfs, silenceMs }), {
-        deadlineMs: DEADLINE_MS,
-        printDeadlineMs: PRINT_DEADLINE_MS,
-        onFault,
-      }),
+    open({ tenant }, name) {
+      const carrierOf = opened.get(name) ?? adapterOf(name).open(deps)
+      opened.set(name, carrierOf)
+      return boundedCarrier(carrierOf(tenant), bounds)
+    },
   }
 }
 
@@ -92,7 +82,7 @@ export async function listRates(
 ): Promise<ShippingRate[]> {
   const order = await orders.get(db, order_id)
   const shipment = await carrierParcelOf(db, order, { weight_grams, note: '' })
-  const asking = CARRIERS.map(async (name) => {
+  const asking = CARRIER_NAMES.map(async (name) => {
     const rates = await carriers.open(db, name).rates(shipment)
     return rates?.map((rate) => ({ carrier: name, ...rate })) ?? null
   })

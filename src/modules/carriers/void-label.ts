@@ -10,7 +10,7 @@ import { inProgress, run, type SentAnswer } from '../../platform/idempotency-run
 import * as outbox from '../../platform/outbox.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import * as orders from '../orders/service.ts'
-import type { VoidResult } from './carrier.ts'
+import type { VoidResult } from './adapters/carrier.ts'
 import { refuse } from './errors.ts'
 import * as queries from './queries.ts'
 import type { LabelRow } from './schema.ts'

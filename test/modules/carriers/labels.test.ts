@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { boundedCarrier, type Carrier } from '../../../src/modules/carriers/carrier.ts'
+import { boundedCarrier, type Carrier } from '../../../src/modules/carriers/adapters/carrier.ts'
 import { eraseOrders } from '../../../src/modules/carriers/customer-data.ts'
 import { listRates, printLabel } from '../../../src/modules/carriers/service.ts'
 import { voidLabel } from '../../../src/modules/carriers/void-label.ts'
@@ -416,7 +416,6 @@ test('a carrier that fails or hangs is a missing answer, and never a rejection',
         void: call,
         track: call,
         print: call,
-        readEvent: () => null,
         receive: call,
       },
       { deadlineMs: 5, printDeadlineMs: 5, onFault: (error) => faults.push(error) },

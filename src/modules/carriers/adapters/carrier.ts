@@ -1,4 +1,4 @@
-import type { CarrierEvent, CarrierName, CarrierParcel, Progress, SoldLabel } from './schema.ts'
+import type { CarrierEvent, CarrierParcel, Progress, SoldLabel } from './schema.ts'
 
 export interface CarrierRate {
   service: string
@@ -38,7 +38,8 @@ export type Printed = { found: 'yes'; bytes: Buffer } | { found: 'no' | 'unreach
  * An adapter for a carrier without such references looks its own records up before it buys.
  */
 export interface Carrier {
-  readonly name: CarrierName
+  /** The name of its adapter. */
+  readonly name: string
   /** As parcels show it. */
   readonly title: string
   readonly services: readonly string[]
@@ -48,8 +49,6 @@ export interface Carrier {
   track(ref: string): Promise<TrackRecord>
   /** The label as a PDF. */
   print(ref: string): Promise<Printed>
-  /** Reads an event of the inbound gateway; null for one that is not about a parcel. */
-  readEvent(body: Readonly<Record<string, unknown>>): CarrierEvent | null
   /**
    * Writes an event to the carrier's own record. A real carrier has it there already, and its adapter does
    * nothing; the simulated one has no vans, so that its signed events are what moves its parcels.

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
-import { Cents, Id, Nullable, Timestamp } from '../../kernel/schema.ts'
-import type { CarrierEvent, CarrierParcel } from './schema.ts'
+import type { Db, Tx } from '../../../../db/database.ts'
+import { sql } from '../../../../db/sql.ts'
+import { Cents, Id, Nullable, Timestamp } from '../../../../kernel/schema.ts'
+import type { CarrierEvent, CarrierParcel } from '../schema.ts'
 
 /** The statements of the simulated carrier, which uses its own table and none of the platform's. */
 

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { TenantDb } from '../../db/database.ts'
-import { isUuid } from '../../kernel/schema.ts'
-import { addressLines } from '../documents/address-lines.ts'
-import { createFormats } from '../documents/formats.ts'
-import type { PdfProcesses } from '../documents/pdf-processes.ts'
-import type { BuyResult, Carrier, CarrierRate, Printed, TrackRecord } from './carrier.ts'
-import { type CarrierEvent, type CarrierParcel, PROGRESS } from './schema.ts'
-import * as queries from './simulated-queries.ts'
+import type { TenantDb } from '../../../../db/database.ts'
+import { addressLines } from '../../../documents/address-lines.ts'
+import { createFormats } from '../../../documents/formats.ts'
+import type { PdfProcesses } from '../../../documents/pdf-processes.ts'
+import type { BuyResult, Carrier, CarrierRate, Printed, TrackRecord } from '../carrier.ts'
+import type { CarrierParcel } from '../schema.ts'
+import * as queries from './queries.ts'
 
 /** What it sells: a price for each parcel and one for each kilogram begun, in coins of any currency. */
 const SERVICES = {
@@ -66,7 +65,6 @@ export function openSimulated({ db, pdfs, silenceMs }: SimulatedOptions): Carrie
     void: async (ref) => ((await queries.voidShipment(db, ref)) === 1 ? 'voided' : 'refused'),
     track: (ref) => track(db, ref),
     print: (ref) => print(db, pdfs, ref),
-    readEvent,
     async receive(event) {
       await queries.moveShipment(db, event)
     },
@@ -151,20 +149,4 @@ async function print(db: TenantDb, pdfs: PdfProcesses, ref: string): Promise<Pri
     notice: NOTICE,
   }
   return { found: 'yes', bytes: await pdfs.draw(db.tenant, { kind: 'label', label }) }
-}
-
-const EVENT_TYPE = /^parcel\.([a-z_]+)$/
-
-/**
- * Reads an event such as `{type: "parcel.delivered", data: {reference, at}}`; the reference is the id of the
- * label.
- */
-function readEvent({ type, data }: Readonly<Record<string, unknown>>): CarrierEvent | null {
-  const named = typeof type === 'string' ? EVENT_TYPE.exec(type)?.[1] : undefined
-  const progress = PROGRESS.find((each) => each === named)
-  const { reference, at } = (data ?? {}) as { reference?: unknown; at?: unknown }
-  if (progress === undefined || typeof reference !== 'string' || !isUuid(reference)) return null
-  const time = typeof at === 'string' ? Date.parse(at) : Number.NaN
-  if (Number.isNaN(time)) return null
-  return { ref: reference.toLowerCase(), progress, at: new Date(time).toISOString() }
 }
