@@ -236,7 +236,7 @@ function publicRoutes(
 
 const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   viewRoutes.merchantRoutes({
-    mediaBytesMax: deps.media.bytesPerStore,
+    ...deps.limits,
     scanner: runtime.scanner,
   }),
   customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
@@ -330,7 +330,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     testClockRoutes.operatorRoutes(payments.deps),
     viewRoutes.operatorRoutes,
     entitlementRoutes.operatorRoutes({ database, operator }),
-    limitRoutes.operatorRoutes({ database }),
+    limitRoutes.operatorRoutes({ database, counted: deps.limits.counted }),
     acceptAnyDigits(siteRoutes.operatorRoutes(scanner)),
     domainRoutes.operatorRoutes(deps.domains),
     paymentRoutes.operatorRoutes(payments.deps, operator),

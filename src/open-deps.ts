@@ -1,4 +1,5 @@
 import { loadEvents } from './compose/events.ts'
+import { COUNTED, loadLimits } from './compose/limits.ts'
 import type { Config } from './config.ts'
 import type { App } from './http/route.ts'
 import { hostSubject } from './kernel/hostname.ts'
@@ -55,6 +56,11 @@ export async function openDeps(runtime: Runtime, app: App) {
     feeds: { assetBase, storefrontUrl },
     affiliates: openAffiliates(runtime, look),
     privacy: openPrivacy(runtime),
+    limits: {
+      counted: COUNTED,
+      limits: await loadLimits(),
+      mediaBytesMax: media.bytesPerStore,
+    },
   }
 }
 

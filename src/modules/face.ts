@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { Db } from '../db/database.ts'
 import type { ErrorTable } from '../error-codes.ts'
 import type { Lives } from '../platform/retention.ts'
 
@@ -15,10 +16,36 @@ export interface Face {
   readonly uses: readonly string[]
   /** Its tables, and how long the rows of each are kept. */
   readonly tables?: Lives
+  /** What triggers of its tables count for each store, by the key of the limit, and what it means. */
+  readonly counted?: Readonly<Record<string, string>>
+  /** Its limits that no trigger counts. */
+  readonly limits?: () => Promise<LimitsFace>
   /** The codes that it alone answers with, with their texts. */
   readonly errors?: ErrorTable
   /** What it tells the programs of its stores, as the API document and the guide describe it. */
   readonly events?: () => Promise<{ readonly events: readonly EventFace[] }>
+}
+
+export interface LimitsFace {
+  /** Counts what the store has of it now. Its routes refuse by the same number. */
+  readonly readOwn?: (db: Db, settings: LimitSettings) => Promise<OwnLimit>
+  /** What bounds each thing alone, where there is nothing to count for the store. */
+  readonly bounds?: readonly Bound[]
+}
+
+/** The limits that the operator sets for all stores, in the environment. */
+export interface LimitSettings {
+  readonly mediaBytesMax: number
+}
+
+export interface Bound {
+  readonly limit: string
+  readonly description: string
+  readonly max: number
+}
+
+export interface OwnLimit extends Bound {
+  readonly used: number
 }
 
 /** A kind of events of a store. */

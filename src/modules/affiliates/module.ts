@@ -16,6 +16,10 @@ export const affiliates = {
     affiliate_settings: owner('stores'),
     affiliates: forGood('To pay what the store owes them, until erased; then amounts alone.'),
   },
+  counted: {
+    affiliates: 'Affiliates, applicants included.',
+  },
+  limits: () => import('./limits.ts'),
   errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

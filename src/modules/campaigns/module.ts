@@ -16,6 +16,9 @@ export const campaigns = {
     ),
     campaigns: forGood(STORE),
   },
+  counted: {
+    campaigns: 'Campaigns, ended ones included.',
+  },
   errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

@@ -18,5 +18,13 @@ export const catalog = {
     search_words: until('no product of the store has the word', 'search words'),
     variants: owner('products'),
   },
+  counted: {
+    products: 'Products, archived ones included.',
+    variants: 'Variants, archived ones included.',
+    catalog_bytes: 'Bytes of the texts and metadata of products and variants.',
+    collections: 'Collections.',
+    collection_bytes: 'Bytes of the texts of collections.',
+  },
+  limits: () => import('./limits.ts'),
   errors: ERRORS,
 } as const satisfies Face

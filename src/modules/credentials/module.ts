@@ -10,5 +10,8 @@ export const credentials = {
     credentials: forGood('Access: a revoked key still names who acted in the audit log.'),
     storefront_tokens: owner('stores', 'until it is deleted'),
   },
+  counted: {
+    credentials: 'API keys, revoked ones included.',
+  },
   errors: ERRORS,
 } as const satisfies Face

@@ -9,5 +9,6 @@ export const domains = {
   tables: {
     domains: forGood(STORE),
   },
+  limits: () => import('./limits.ts'),
   errors: ERRORS,
 } as const satisfies Face

@@ -2,15 +2,16 @@ import { Type } from 'typebox'
 import type { Database } from '../../db/database.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params, ref } from '../../kernel/schema.ts'
-import { LimitChange, LimitRow, TierLimits, Usage } from './limit-schema.ts'
+import { LimitRow, limitChange, tierLimits, Usage } from './limit-schema.ts'
 import * as limits from './limits.ts'
 
 const UsageList = Type.Object({ limits: Type.Array(ref(Usage)) })
 const LimitList = Type.Object({ limits: Type.Array(LimitRow) })
 
 export const operatorRoutes =
-  ({ database }: { database: Database }): Routes =>
+  ({ database, counted }: { database: Database; counted: limits.Counted }): Routes =>
   async (app) => {
+    const keys = Object.keys(counted)
     app.get(
       '/v1/entitlements/limits',
       {
@@ -34,11 +35,11 @@ export const operatorRoutes =
           tags: ['operator'],
           summary:
             'Set limits of all stores, or of the stores of a tier. Members that are absent stay as they are.',
-          body: TierLimits,
+          body: tierLimits(keys),
           response: { 200: LimitList },
         },
       },
-      async ({ body }) => ({ limits: await limits.setOfTier(database.directory, body) }),
+      async ({ body }) => ({ limits: await limits.setOfTier(database.directory, body, counted) }),
     )
 
     app.get(
@@ -53,7 +54,7 @@ export const operatorRoutes =
           response: { 200: UsageList },
         },
       },
-      async ({ db }) => ({ limits: await limits.listUsage(db) }),
+      async ({ db }) => ({ limits: await limits.listUsage(db, counted) }),
     )
 
     app.put(
@@ -65,10 +66,12 @@ export const operatorRoutes =
           tags: ['operator'],
           summary: 'Set limits of one store. `null`: the limit of its tier holds again.',
           params: Params('tenant'),
-          body: LimitChange,
+          body: limitChange(keys),
           response: { 200: UsageList },
         },
       },
-      async ({ db, actor, body }) => ({ limits: await limits.setOfStore(db, actor, body) }),
+      async ({ db, actor, body }) => ({
+        limits: await limits.setOfStore(db, actor, body, counted),
+      }),
     )
   }

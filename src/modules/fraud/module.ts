@@ -17,5 +17,8 @@ export const fraud = {
     ),
     fraud_settings: forGood(STORE),
   },
+  counted: {
+    bans: 'Fraud bans, lifted ones included.',
+  },
   errors: ERRORS,
 } as const satisfies Face

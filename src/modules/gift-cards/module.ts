@@ -11,6 +11,9 @@ export const giftCards = {
     gift_card_transactions: forGood(MONEY),
     gift_cards: forGood(MONEY),
   },
+  counted: {
+    gift_cards: 'Gift cards that were ever issued.',
+  },
   errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

@@ -27,6 +27,10 @@ export const inventory = {
     stock_count_lines: owner('stock_counts'),
     stock_counts: forGood('Says why a level was adjusted, as its movements do.'),
   },
+  counted: {
+    locations: 'Stock locations, archived ones included.',
+    stock_counts: 'Cycle counts, ended ones included.',
+  },
   errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

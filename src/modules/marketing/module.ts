@@ -19,5 +19,8 @@ export const marketing = {
       'newsletter upkeep',
     ),
   },
+  counted: {
+    coupon_codes: 'Codes of coupons.',
+  },
   errors: ERRORS,
 } as const satisfies Face

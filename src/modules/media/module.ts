@@ -12,5 +12,6 @@ export const media = {
     assets: until('deleted for 30 days, or never completed for a day', 'media'),
     media_usage: owner('stores'),
   },
+  limits: () => import('./limits.ts'),
   errors: ERRORS,
 } as const satisfies Face

@@ -11,5 +11,9 @@ export const pricing = {
     pricing_group_prices: owner('pricing_groups'),
     pricing_groups: forGood(STORE),
   },
+  counted: {
+    pricing_group_prices: 'Prices of pricing groups.',
+    pricing_group_members: 'Members of pricing groups.',
+  },
   errors: ERRORS,
 } as const satisfies Face

@@ -16,5 +16,9 @@ export const purchasing = {
     purchase_receipts: owner('purchase_orders'),
     vendors: forGood(STORE),
   },
+  counted: {
+    vendors: 'Vendors, archived ones included.',
+    purchase_orders: 'Purchase orders, ended ones included.',
+  },
   errors: ERRORS,
 } as const satisfies Face

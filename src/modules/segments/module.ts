@@ -12,5 +12,8 @@ export const segments = {
     segment_purchases: owner('segment_people'),
     segments: forGood(STORE),
   },
+  counted: {
+    segments: 'Segments.',
+  },
   errors: ERRORS,
 } as const satisfies Face

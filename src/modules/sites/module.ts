@@ -14,5 +14,9 @@ export const sites = {
       siteVersionsSlice,
     ),
   },
+  counted: {
+    site_versions: 'Saved versions of the site that are kept.',
+    site_bytes: 'Bytes of the saved versions of the site.',
+  },
   errors: ERRORS,
 } as const satisfies Face

@@ -18,7 +18,6 @@ export const views = {
     'gift-cards',
     'health-claims',
     'marketing',
-    'media',
     'orders',
     'payments',
     'pricing',

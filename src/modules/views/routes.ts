@@ -3,12 +3,12 @@ import { Params } from '../../kernel/schema.ts'
 import type { Scanner } from '../health-claims/scanner.ts'
 import { readCompliance } from './compliance.ts'
 import { Compliance } from './compliance-schema.ts'
-import { listLimits } from './limits.ts'
+import { type LimitDeps, listLimits } from './limits.ts'
 import { MyLimits, MyStore, StoreDetail } from './schema.ts'
 import * as views from './service.ts'
 
 export const merchantRoutes =
-  ({ mediaBytesMax, scanner }: { mediaBytesMax: number; scanner: Scanner }): Routes =>
+  ({ scanner, ...limits }: LimitDeps & { scanner: Scanner }): Routes =>
   async (app) => {
     app.get(
       '/v1/my/store',
@@ -50,7 +50,7 @@ export const merchantRoutes =
           response: { 200: MyLimits },
         },
       },
-      ({ db }) => listLimits(db, mediaBytesMax),
+      ({ db }) => listLimits(db, limits),
     )
   }
 

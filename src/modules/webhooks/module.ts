@@ -24,6 +24,7 @@ export const webhooks = {
     webhook_queue: until('taken into a lane', 'webhook dispatch'),
     webhook_subscriptions: forGood(STORE),
   },
+  limits: () => import('./limits.ts'),
   errors: ERRORS,
   events: () => import('./events.ts'),
 } as const satisfies Face

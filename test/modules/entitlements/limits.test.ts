@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { COUNTED } from '../../../src/compose/limits.ts'
 import type { Caller } from '../../harness/app.ts'
 import { openTestApp } from '../../harness/app.ts'
 
@@ -29,6 +30,13 @@ test('limits of a store', async (t) => {
     slug += 1
     return { slug: `p-${slug}`, name: `Product ${slug}` }
   }
+
+  await t.test('each limit that triggers count has its text in the face of a module', async () => {
+    const admin = await app.database.openAdmin()
+    const { rows } = await admin.query(`select limit_key from usage_limits where tier = '*'`)
+    const keys = rows.map(({ limit_key }) => limit_key)
+    assert.deepEqual(keys.sort(), Object.keys(COUNTED).sort())
+  })
 
   await t.test('are all listed with what is used', async () => {
     const acme = await app.merchant('listed')

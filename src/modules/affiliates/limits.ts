@@ -1,0 +1,10 @@
+import type { Bound } from '../face.ts'
+import { CODES_MAX } from './service.ts'
+
+export const bounds: readonly Bound[] = [
+  {
+    limit: 'codes_per_affiliate',
+    description: 'Referral codes of an affiliate.',
+    max: CODES_MAX,
+  },
+]

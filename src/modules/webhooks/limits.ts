@@ -1,0 +1,10 @@
+import type { Db } from '../../db/database.ts'
+import type { OwnLimit } from '../face.ts'
+import { countSubscriptions, SUBSCRIPTIONS_MAX } from './service.ts'
+
+export const readOwn = async (db: Db): Promise<OwnLimit> => ({
+  limit: 'webhooks',
+  description: 'Webhook endpoints.',
+  used: await countSubscriptions(db),
+  max: SUBSCRIPTIONS_MAX,
+})
