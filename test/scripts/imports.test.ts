@@ -46,7 +46,9 @@ describe('the import rule', () => {
   test('lets every kind of file of a module import its own level and those below', async (t) => {
     const root = await plant(t, {
       'src/modules/ledger/money.ts': [],
-      'src/modules/stores/open-schema.ts': [],
+      'src/modules/stores/adapters/one/adapter.ts': [],
+      'src/modules/stores/adapters/all.ts': ['./one/adapter.ts'],
+      'src/modules/stores/open-schema.ts': ['./adapters/all.ts'],
       'src/modules/stores/open-queries.ts': ['./open-schema.ts'],
       'src/modules/stores/open.ts': ['./open-queries.ts'],
       'src/modules/stores/service.ts': ['./open.ts'],
@@ -58,7 +60,7 @@ describe('the import rule', () => {
       'src/modules/stores/module.ts': ['./open-routes.ts'],
     })
     const report = await check(root, { ledger: [], stores: ['ledger'] })
-    assert.deepEqual(report, { modules: 11, violations: [] })
+    assert.deepEqual(report, { modules: 13, violations: [] })
   })
 
   for (const [from, to] of [
@@ -104,6 +106,14 @@ describe('the import rule', () => {
         'src/modules/stores/queries.ts': ['./service.ts'],
       },
       /queries files import only/,
+    ],
+    [
+      'an adapter that knows its module',
+      {
+        'src/modules/stores/schema.ts': [],
+        'src/modules/stores/adapters/one/adapter.ts': ['../../schema.ts'],
+      },
+      /an adapter knows nothing else of its module/,
     ],
     [
       'a module that enters one that its face does not name',
@@ -208,6 +218,9 @@ describe('the house rules', () => {
       'test/app.test.ts',
       "  test('of another store is refused'",
     ],
+    ['the name of a gateway in the engine', 'src/modules/orders/pay.ts', "name === 'nmi'"],
+    ['the name of a gateway in a setting', 'src/runtime.ts', 'config.NMI_URL'],
+    ['the name of a gateway in a page', 'storefront/browser/storefront.js', 'const isNmi = true'],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
   ]
   for (const [what, path, text] of breaches) {
@@ -267,6 +280,8 @@ describe('the house rules', () => {
       { path: 'src/db/list.ts', text: `limit 10 offset \${offset}` },
       { path: 'src/platform/leases.ts', text: 'select count(*) as due from outbox' },
       { path: 'src/kernel/clock.ts', text: 'Date.now()' },
+      { path: 'src/modules/payments/adapters/nmi/gateway.ts', text: "name: 'nmi'" },
+      { path: 'src/modules/payments/adapters/all.ts', text: 'const LIST = [simulated, nmi]' },
       { path: 'src/db/sql.ts', text: 'export const machineTime = sql`now()`' },
       { path: 'src/kernel/id.ts', text: 'const random = randomUUID()' },
       { path: 'src/platform/leases.ts', text: 'set lease_token = gen_random_uuid()' },
