@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { ApiDocument, Content } from './api-document.ts'
 
-/** A request that a test has sent, and the answer to it. */
+/** A request that a test has sent, and the answer to it. Of an event, what an endpoint is sent. */
 export interface ApiExample {
   request?: unknown
-  status: number
-  response: unknown
+  status?: number
+  response?: unknown
 }
 
-/** The examples by the name of their operation. */
+/** The examples by the name of their operation or event. */
 export type ApiExamples = Readonly<Record<string, ApiExample>>
 
 /**
@@ -22,12 +22,15 @@ const JSON_TYPE = 'application/json'
 
 /** Puts examples into a document, beside the shapes that they are examples of. */
 export function addExamples(document: ApiDocument, examples: ApiExamples): ApiDocument {
-  for (const item of Object.values(document.paths)) {
+  for (const item of [
+    ...Object.values(document.paths),
+    ...Object.values(document.webhooks ?? {}),
+  ]) {
     for (const { operationId = '', requestBody, responses } of Object.values(item)) {
       const example = Object.hasOwn(examples, operationId) ? examples[operationId] : undefined
       if (example === undefined) continue
       put(requestBody?.content, example.request)
-      const response = responses[example.status]
+      const response = responses[example.status ?? '']
       if (response !== undefined && !('$ref' in response)) put(response.content, example.response)
     }
   }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { loadEvents } from '../../../src/compose/events.ts'
 import type { ApiDocument } from '../../../src/http/api-document.ts'
 import { countAndClose } from '../../../src/modules/billing/jobs.ts'
+import { nameOf } from '../../../src/modules/webhooks/describe.ts'
 import type { Caller } from '../../harness/app.ts'
 import { runWorker } from '../../harness/books.ts'
 import { startNmi } from '../../harness/nmi.ts'
@@ -26,6 +28,7 @@ import { freshKey } from '../ids.ts'
 import { recruit } from './affiliates.ts'
 import { givePrices } from './balances.ts'
 import { fillShelves } from './catalog.ts'
+import { DEAD_ENDPOINT, letThingsHappen, readEvents } from './events.ts'
 import { sellLamps } from './orders.ts'
 import { hearOfPayments, signUp } from './people.ts'
 import { listExpected, openRecorder, type Recorder } from './record.ts'
@@ -57,7 +60,11 @@ const RETURNS = '/v1/merchant/returns'
 test('the examples of the API document are what the routes answer', async (t) => {
   const nmi = await startNmi(GATEWAY_KEY)
   t.after(() => nmi.close())
-  const env = { MAIL_FEEDBACK_KEY: FEEDBACK_KEY, NMI_URL: nmi.url }
+  const env = {
+    MAIL_FEEDBACK_KEY: FEEDBACK_KEY,
+    NMI_URL: nmi.url,
+    WEBHOOK_TEST_TARGETS: DEAD_ENDPOINT,
+  }
   const app = await openMailApp(t, { env })
   const shop = await openShop(app, 'acme', [])
   await enable(shop.merchant, 'bulk_fulfillment', 'affiliates')
@@ -115,8 +122,14 @@ test('the examples of the API document are what the routes answer', async (t) =>
   await remindShoppers(app, { ...shop, merchant }, cup)
   await billMonth(app, recorder)
 
-  const examples = recorder.examples()
-  assert.deepEqual(Object.keys(examples), listExpected(published.body), 'each has an example')
+  await letThingsHappen(app)
+
+  const operations = recorder.examples()
+  assert.deepEqual(Object.keys(operations), listExpected(published.body), 'each has an example')
+  const told = await readEvents(app)
+  const names = [...(await loadEvents()).keys()].map(nameOf)
+  assert.deepEqual(Object.keys(told), names.toSorted(), 'each event has an example')
+  const examples = { ...operations, ...told }
   const text = `${JSON.stringify(examples, null, 2)}\n`
   assert.doesNotMatch(text, /\+00:00/, 'every time is written in one form')
   if (process.env.UPDATE_EXAMPLES === '1') writeFileSync(FILE, text)

@@ -163,7 +163,7 @@ const RANDOM_MEMBERS: Readonly<Record<string, string>> = {
 const TEXT_MAX = 300
 
 /** An example that is the same in each run: ids are numbered, and all times are one. */
-function stable(example: ApiExample): ApiExample {
+export function stable(example: ApiExample): ApiExample {
   const ids = new Map<string, string>()
   const numbered = (id: string) => {
     const place = String(ids.size + 1).padStart(12, '0')
