@@ -12,7 +12,7 @@ const PRODUCTION = {
 }
 
 describe('cookies are for https alone', () => {
-  test('cookies are for https alone in production without a public address, and wherever that is https', () => {
+  test('cookies are for https alone in production without a public address, and wherever the public address is https', () => {
     assert.equal(readConfig(PRODUCTION).isHttps, true)
     for (const PUBLIC_URL of ['https://shops.example', 'HTTPS://shops.example/']) {
       assert.equal(readConfig({ ...PRODUCTION, PUBLIC_URL }).isHttps, true)
@@ -20,7 +20,7 @@ describe('cookies are for https alone', () => {
     }
   })
 
-  test('but not in development on this machine', () => {
+  test('cookies work without https in development on this machine', () => {
     assert.equal(readConfig({}).isHttps, false)
     assert.equal(readConfig({ PUBLIC_URL: 'http://shops.example' }).isHttps, false)
   })
@@ -67,7 +67,7 @@ describe('the key that signs mail', () => {
     MAIL_DKIM_KEY: key,
   }
 
-  test('is one with its domain and selector, also on one line', () => {
+  test('is read with its domain and selector, also when it is written on one line', () => {
     assert.equal(readConfig({}).dkim, null)
     for (const MAIL_DKIM_KEY of [key, key.replaceAll('\n', '\\n')]) {
       const { dkim } = readConfig({ ...env, MAIL_DKIM_KEY })
@@ -76,7 +76,7 @@ describe('the key that signs mail', () => {
     }
   })
 
-  test('is refused alone, of another kind, too short, or for another sender', () => {
+  test('is refused without a selector, of another kind, too short, or for another sender', () => {
     for (const name of ['MAIL_DKIM_DOMAIN', 'MAIL_DKIM_SELECTOR', 'MAIL_DKIM_KEY']) {
       assert.throws(() => readConfig({ ...env, [name]: '' }), /must be set together/, name)
     }
@@ -96,7 +96,7 @@ describe('the key that signs mail', () => {
   })
 })
 
-test('the key of mail feedback is base64 of some length', () => {
+test('the key of mail feedback is base64 of a minimum length', () => {
   const good = Buffer.alloc(24, 1).toString('base64')
   for (const MAIL_FEEDBACK_KEY of [good, `whsec_${good}`]) {
     assert.equal(readConfig({ MAIL_FEEDBACK_KEY }).MAIL_FEEDBACK_KEY, MAIL_FEEDBACK_KEY)

@@ -144,7 +144,7 @@ test('listen reports an address that does not answer and why, once, and its reco
   assert.ok(failures.every((line) => line.startsWith(trouble)))
 })
 
-test('listen stops when it is told to, whatever it waits for, and sends nothing more', async (t) => {
+test('listen stops when it is told to, whatever it is waiting for, and sends nothing more', async (t) => {
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
   for (let n = 0; n < 3; n++) await app.place('acme', { n })

@@ -136,7 +136,7 @@ test('the process needs only a folder: it starts, stops, dies and starts again',
   t.diagnostic(`ready on a new folder after ${figures.join(', on an old one ')} (killed before)`)
 })
 
-test('a changed SECRET_KEY is called that by the doctor and the start, and leaves nothing running', async (t) => {
+test('a changed SECRET_KEY is reported as such by the doctor and the start, and leaves nothing running', async (t) => {
   const dataDir = await installedFolder(t)
   const env = { SECRET_KEY: 'another secret key of 32 characters or more' }
   const doctor = await startProcess(t, { dataDir, env, role: 'doctor' })
@@ -164,7 +164,7 @@ describe('wrong settings', () => {
     return refused.output()
   }
 
-  test('are all named at once, with what was expected, and none is shown', async (t) => {
+  test('are all named at once, with what was expected, and no value is shown', async (t) => {
     const secret = 'tooshort-secret'
     const output = await refuses(t, {
       PORT: 'eighty',
@@ -192,7 +192,7 @@ describe('wrong settings', () => {
     assert.doesNotMatch(output, /\n {4}at /)
   })
 
-  test('include a token that no header can carry, and one secret for two purposes', async (t) => {
+  test('include a token that no header can carry, and one secret that is used for two purposes', async (t) => {
     const token = 'a token that is long enough for all'
     const SECRET_KEY = token
     const output = await refuses(t, {
@@ -298,7 +298,7 @@ describe('the database of DATABASE_URL', () => {
     }
   })
 
-  test('is migrated, seeded and examined by roles of their own', async (t) => {
+  test('is migrated, seeded and examined by separate roles', async (t) => {
     const dataDir = await emptyFolder(t)
     const env = await onTestServer(t)
     const runs = async (role: string, code: number) => {

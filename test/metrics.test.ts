@@ -26,7 +26,7 @@ test('the metrics', async (t) => {
   const { port } = server.address() as AddressInfo
   const read = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
 
-  await t.test('are each described in the document, and the document names no other', async () => {
+  await t.test('are all described in the document, which describes no other metric', async () => {
     const names = [...(await read()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name ?? '')
     const own = names.filter((name) => !/^(process|nodejs)_/.test(name)).sort()
     assert.deepEqual(own, await readDocument())
@@ -48,7 +48,7 @@ test('the metrics', async (t) => {
     assert.match(await read(), /^loop_failures_total\{loop="outbox"\} 0$/m)
   })
 
-  await t.test('count what waits and what is dead, over all stores', async () => {
+  await t.test('count queued work and dead letters over all stores', async () => {
     await app.operator.post('/v1/stores', {
       tenant_ref: 'acme',
       display_name: 'Acme',

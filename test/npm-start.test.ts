@@ -50,7 +50,7 @@ describe('npm start', () => {
   /** All signals to all processes: a drill of `npm run torture`. */
   const isLong = process.env.LONG === '1'
 
-  test('ends with its server and its database by a signal to any of its processes', async (t) => {
+  test('ends with its server and its database when any of its processes gets a signal', async (t) => {
     const dataDir = await installedFolder(t)
     // In development the first of them has another process, which fills the demo stores.
     const first = { NODE_ENV: 'development' }

@@ -68,7 +68,7 @@ describe('the address that a start prints', () => {
     }
   })
 
-  test('shows a gift card of the demo store that pays there, the same at each start', async (t) => {
+  test('shows a gift card of the demo store that can be spent there, the same at each start', async (t) => {
     const { tested, read } = await open(t, false)
     const demo = await seedDemo(tested.runtime)
     const { code = '', balance } = demo?.gift_card ?? {}
@@ -174,7 +174,7 @@ describe('the mails of a development machine', () => {
     assert.match(framed.text, />Letters<[\s\S]*\/v1\/newsletter\//)
   })
 
-  test('to shoppers are not there in production', async () => {
+  test('to shoppers are not shown in production', async () => {
     const { read } = producing.current
     assert.equal((await read('/dev/mail/00000000-0000-4000-8000-000000000000')).status, 404)
   })

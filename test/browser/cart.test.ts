@@ -17,7 +17,7 @@ before(async () => {
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
 describe('the cart beside a page', () => {
-  test('opens with what was added, is changed in place, and gives the focus back', async (t) => {
+  test('opens with the added product, can be changed in place, and gives the focus back', async (t) => {
     const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'))
     await page.goto('/products/fern-teapot')
     const drawer = page.getByRole('dialog', { name: 'Your cart' })

@@ -48,7 +48,7 @@ describe('the card fields of the gateway', () => {
   const typeInto = async (page: Page, place: string, value: string) =>
     page.frameLocator(`#field-${place} iframe`).locator('input').fill(value)
 
-  test('are in the page, and only their token leaves it', async (t) => {
+  test('are shown in the page, and only their token leaves the browser', async (t) => {
     const others = [collect.origin]
     const tab = await openTab(t, browser, shop.at(CUP.tenant), {}, { others })
     const { page, checkAccessibility } = await buyNow(tab, CUP.slug)
@@ -81,7 +81,7 @@ describe('the card fields of the gateway', () => {
     assert.ok(!nmi.calls.some(({ fields }) => fields.ccnumber))
   })
 
-  test('card fields that cannot be loaded are told, and nothing is sent', async (t) => {
+  test('a shopper is told that the card fields cannot be loaded, and nothing is sent', async (t) => {
     const options = { others: [collect.origin], expected: /Failed to load resource/ }
     const { page } = await openTab(t, browser, shop.at(CUP.tenant), {}, options)
     await page.route(collect.url, (route) => route.abort())

@@ -112,7 +112,7 @@ describe('the page to put in another card', () => {
   }
 
   for (const [name, options] of Object.entries(SCREENS)) {
-    test(`is opened by the mail about a declined card, and pays with the new one, on a ${name}`, async (t) => {
+    test(`opens from the mail about a declined card and pays with another card, on a ${name}`, async (t) => {
       const id = await declinedSubscription()
       const link = await linkInMail('demo', 'subscription_payment_failed')
       const tab = await openTab(t, browser, shop.at('demo'), options)
@@ -174,7 +174,7 @@ describe('the form that pays for an order, with card fields of the gateway', () 
     }
   }
 
-  test('shows them, sends their token alone, and no card number reaches the store', async (t) => {
+  test('shows the card fields and sends only their token: no card number reaches the store', async (t) => {
     const { id, link } = await askToPay()
     const change = {
       gateway: 'nmi',

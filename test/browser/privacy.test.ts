@@ -23,7 +23,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 const open = (t: TestContext) => openTab(t, browser, shop.at('demo'), PHONE)
 
 describe('a browser', () => {
-  test('remembers products only by those who agree, where the store asks', async (t) => {
+  test('remembers viewed products only for shoppers who consent, if the store asks for consent', async (t) => {
     const merchant = await shop.merchant('demo')
     const { manifest } = (await merchant.get('/v1/my/site')).body.active
     const asking = { ...manifest, behavior: { ...manifest.behavior, consent: { enabled: true } } }

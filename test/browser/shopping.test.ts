@@ -37,7 +37,7 @@ describe('a shopper', () => {
     await shopFor(tab, { script: true, check: noCheck })
   })
 
-  test('does all of that on a phone, where no page is wider than the screen', async (t) => {
+  test('finds a product, buys and cancels on a phone, where no page is wider than the screen', async (t) => {
     const tab = await openTab(t, browser, shop.at('demo'), PHONE)
     const check = async () => {
       const wide = Number(await tab.page.evaluate('document.documentElement.scrollWidth'))
@@ -156,7 +156,7 @@ describe('a shopper whose payment is not confirmed', () => {
 })
 
 describe('buying again and again', () => {
-  test('is chosen on the page, kept by another variant, and told at every step until the order', async (t) => {
+  test('is chosen on the product page, kept for another variant, and shown at every step until the order', async (t) => {
     const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'))
     await page.goto('/products/house-coffee')
     const note = page.locator('.plan-note')

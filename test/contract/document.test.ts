@@ -29,7 +29,7 @@ function* bodyShapes(): Generator<Record<string, unknown>> {
 }
 
 describe('the published document', () => {
-  test('marks as background work only what needs no further call', () => {
+  test('marks an operation as background work only if the caller need not call again', () => {
     const said = Object.values(published.paths)
       .flatMap((path) => Object.values(path))
       .flatMap(({ operationId, responses }) =>
@@ -73,7 +73,7 @@ describe('the published document', () => {
     assert.deepEqual([...new Set(undescribed.map((each) => JSON.stringify(each)))], [])
   })
 
-  test('has no body of which it is not known which members it may have', () => {
+  test('says of every body which members it may have', () => {
     // Of several alternatives the members that none of them knows would reach the handler.
     const isObject = (shape: object) => '$ref' in shape || 'properties' in shape || 'items' in shape
     const unclear = [...bodyShapes()].filter(({ anyOf, oneOf, allOf }) => {

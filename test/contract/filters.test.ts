@@ -95,7 +95,7 @@ describe('every list of merchants and the operator', () => {
     }
   })
 
-  test('refuses a value outside of a closed set and a date that is none', async () => {
+  test('refuses a value outside of a closed set and a date that does not exist', async () => {
     let refused = 0
     for (const list of LISTS) {
       for (const parameter of list.known) {
@@ -112,7 +112,7 @@ describe('every list of merchants and the operator', () => {
     assert.ok(refused > 150, `${refused}`)
   })
 
-  test('refuses a filter that is sent twice: one of them would count for nothing', async () => {
+  test('refuses a filter that is sent twice, as only one of the values could count', async () => {
     let refused = 0
     for (const list of LISTS) {
       const filter = list.known.find(({ name }) => !['limit', 'offset', 'after'].includes(name))
@@ -138,7 +138,7 @@ describe('every list of merchants and the operator', () => {
     assert.ok(refused > 15, `${refused}`)
   })
 
-  test('takes an empty value as none, and never refuses a limit or an offset', async () => {
+  test('treats an empty value as an absent one, and never refuses a limit or an offset', async () => {
     for (const list of LISTS) {
       const empty = list.known.map(({ name }) => `${name}=`).join('&')
       for (const query of [
@@ -154,7 +154,7 @@ describe('every list of merchants and the operator', () => {
   })
 })
 
-test('a misspelt filter is refused with the one that was meant, and a public read takes any', async (t) => {
+test("a merchant's list suggests the right name for a misspelt filter, and a public read ignores it", async (t) => {
   const app = await openTestApp(t)
   const merchant = await app.merchant('acme')
   await putLive(await openSuperuser(t, app.database), 'acme')

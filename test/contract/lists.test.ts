@@ -290,7 +290,7 @@ describe('every list', () => {
     }
   })
 
-  test('clamps its page, refuses a cursor that cannot be read, and by cursors has the pages that it has by offsets', async (t) => {
+  test('clamps the page size, refuses an unreadable cursor, and has the same pages by cursor as by offset', async (t) => {
     const { read } = await openLists(t)
     for (const list of LISTS) {
       const { id } = list

@@ -56,7 +56,7 @@ describe('every write of merchants and operators', () => {
     return { app, callers }
   })
 
-  test('refuses a misspelt member, by its name and with the one it was meant to be', async () => {
+  test('refuses a misspelt member, and suggests the right name', async () => {
     const { callers } = shared.current
     let refused = 0
     for (const { method, path, plane, known } of WRITES) {
@@ -74,7 +74,7 @@ describe('every write of merchants and operators', () => {
     assert.ok(refused > 100, `${refused}`)
   })
 
-  test('documents what it answers of unknown members', () => {
+  test('documents how it answers unknown members', () => {
     for (const { method, path } of WRITES) {
       const { responses } = published.paths[path]?.[method as 'post'] ?? { responses: {} }
       for (const [status, response] of Object.entries(responses)) {
@@ -113,7 +113,7 @@ describe('the members that a write does not know', () => {
     assert.equal(body.ignored, undefined, 'none were ignored')
   })
 
-  test('are refused in a list, each with its place, also beside other faults', async (t) => {
+  test('are refused in a list, each with its position, also beside other faults', async (t) => {
     const app = await openTestApp(t)
     const merchant = await app.merchant('acme')
     const answer = await merchant.post('/v1/merchant/marketing/segments', {
@@ -142,7 +142,7 @@ describe('the members that a write does not know', () => {
     assert.equal(again.text, first.text)
   })
 
-  test('unknown members of a storefront request are ignored without a word', async (t) => {
+  test('unknown members of a storefront request are ignored without a warning', async (t) => {
     const app = await openTestApp(t)
     await app.store('acme')
     await putLive(await openSuperuser(t, app.database), 'acme')

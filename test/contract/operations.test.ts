@@ -38,7 +38,7 @@ test('the operations page says what to do about every warning', () => {
   assert.deepEqual(findMissing(warnings), [])
 })
 
-test('the contract lists every operation with its scope, and those of shoppers', () => {
+test('the contract page lists every operation with its scope, and the operations of shoppers', () => {
   const [, chapter = ''] = readText('docs/contract.md').split('### The operations\n')
   const [table = ''] = chapter.split('\n## ')
   const rows = [...table.matchAll(/^\| `(\w+)` \|.*\| `([\w:]+)` \| (yes)? ?\|$/gm)]

@@ -16,7 +16,7 @@ const fresh = (value: number) => new Sql([`select ${value} as value -- ${texts++
 
 const read = (db: Db, query: Sql) => db.one(Value, query)
 
-test('the release of pg is fixed, since batches rest on what it does not document', async () => {
+test('the release of pg is pinned, since batches rely on undocumented behaviour', async () => {
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
   assert.match(JSON.parse(text).dependencies.pg, /^\d+\.\d+\.\d+$/)
 })
@@ -76,7 +76,7 @@ describe('statements that are sent together', () => {
     assert.deepEqual(database.load, { busy: 0, waiting: 0 })
   })
 
-  test('end with their transaction, also when it ends in the turn they are sent', async (t) => {
+  test('fail when their transaction has ended, also if it ends in the turn in which they are sent', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     const insert = sql`
       insert into limit_counters (bucket, window_start, hits) values ('late', now(), 1)`

@@ -29,7 +29,7 @@ const functionOf = async (admin: pg.Client, table: string) => {
 }
 
 describe('the checks of a table as one', () => {
-  test('are all that the table has', async (t) => {
+  test('are the only checks that the table has', async (t) => {
     const admin = await (await openTestDatabase(t)).openAdmin()
     const bundles = await bundlesOf(admin)
     assert.ok(bundles.has('orders') && bundles.has('ledger_entries'))
@@ -39,7 +39,7 @@ describe('the checks of a table as one', () => {
     }
   })
 
-  test('come back one by one, and give the same function again', async (t) => {
+  test('can be taken apart into single checks and bundled into the same function again', async (t) => {
     const admin = await (await openTestDatabase(t)).openAdmin()
     for (const [table, conditions] of await bundlesOf(admin)) {
       const before = await functionOf(admin, table)

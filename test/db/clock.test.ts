@@ -65,7 +65,7 @@ describe('the business time of a store', () => {
     }
   })
 
-  test('has no offset for the next store on the connection, and without a store', async (t) => {
+  test('has no offset for the next store on the connection, nor on a connection without a store', async (t) => {
     const database = open(t, { ahead: 30 * DAY_MS })
     const ahead = database.tenant('ahead')
     const ways: (() => Promise<unknown>)[] = [
@@ -83,7 +83,7 @@ describe('the business time of a store', () => {
     }
   })
 
-  test('stays as it is for a database object that is in use when the offset changes', async (t) => {
+  test('stays the same for a database object in use while the offset changes', async (t) => {
     const offsets = { acme: 0 }
     const database = open(t, offsets)
     const before = database.tenant('acme')
@@ -92,7 +92,7 @@ describe('the business time of a store', () => {
     assert.deepEqual(await measure(database.tenant('acme')), all(DAY_MS))
   })
 
-  test('costs a store without an offset no setting and no statement', async (t) => {
+  test('costs no setting and no statement for a store without an offset', async (t) => {
     const database = open(t, { ahead: 1 })
     const Parsed = Type.Object({ statement: Type.String() })
     const listEntering = (db: Db) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isOutage, isPostgresError } from '../../src/db/constraints.ts'
 
-test('a lost socket is an outage, though its code is as long as one of PostgreSQL', () => {
+test('a lost socket is an outage, though its error code looks like one of PostgreSQL', () => {
   const lost = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' })
   assert.deepEqual([isPostgresError(lost), isOutage(lost)], [false, true])
   for (const [code, outage] of [

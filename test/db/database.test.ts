@@ -17,7 +17,7 @@ describe('the database of a store', () => {
     })
   })
 
-  test('lets an async commit skip the wait for the disk, and no other commit', async (t) => {
+  test('lets an asynchronous commit skip the wait for the disk, and no other commit', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await database.openAdmin()
     await admin.query(`alter role fd_app in database ${admin.database} set synchronous_commit = on`)
@@ -58,7 +58,7 @@ describe('the database of a store', () => {
     })
   })
 
-  test('runs a statement after a lock, on what was committed while it waited', async (t) => {
+  test('runs a statement after a lock on the rows that were committed during the wait', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await database.openAdmin()
     const db = database.open('fd_worker', 1).tenant('acme')

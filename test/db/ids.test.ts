@@ -29,7 +29,7 @@ describe('fd_uuid()', () => {
     assert.equal(new Set(ids.map((id) => id.slice(19))).size, ids.length)
   })
 
-  test('goes by the time of the machine, as newId() does, where the clock of a store is moved', async (t) => {
+  test('follows the time of the machine, as newId() does, also for a store whose clock is moved', async (t) => {
     const database = new Database({
       url: shared.current.roleUrl('fd_app'),
       name: 'ids',
@@ -50,7 +50,7 @@ describe('fd_uuid()', () => {
     assert.ok(timeOf(before) <= timeOf(id) + 1 && timeOf(id) <= timeOf(after) + 1)
   })
 
-  test('is a part of the plan of each insert, and no call of a function', async () => {
+  test('is inlined into the plan of each insert, without a function call', async () => {
     const admin = await shared.current.openAdmin()
     const { rows } = await admin.query(
       `explain (verbose) insert into outbox (tenant_ref, type, payload) values ('acme', 'x', '{}')`,
@@ -60,7 +60,7 @@ describe('fd_uuid()', () => {
     assert.doesNotMatch(plan, /fd_uuid/)
   })
 
-  test('is the default of every uuid that has one', async () => {
+  test('is the default of every uuid column that has a default', async () => {
     const admin = await shared.current.openAdmin()
     const { rows } = await admin.query<{ name: string; written: string }>(
       `select format('%s.%s', d.adrelid::regclass, a.attname) as name,

@@ -93,7 +93,7 @@ describe('a list', () => {
     assert.deepEqual(await followCursors(db, oldest, 4), newestFirst.toReversed())
   })
 
-  test('answers the members of the contract alone when it fits on one page', async () => {
+  test('has only the members of the contract when it fits on one page', async () => {
     const { db, list } = await openList(3)
     const { shown } = await readList(db, list, { limit: 3, offset: 0 })
     assert.deepEqual(shown, { total: 3, limit: 3, offset: 0 })
@@ -106,7 +106,7 @@ describe('a list', () => {
     assert.deepEqual(past, { rows: [], shown: { total: 3, limit: 5, offset: 50 } })
   })
 
-  test('is read whole from its parts', async () => {
+  test('can be read whole from lists of its parts', async () => {
     const { db, newestFirst } = await openList(23)
     const parts = listOf(db, { parts: [sql`a.action = 'odd'`, sql`a.action = 'even'`] })
     for (const limit of [1, 5, 23]) {
@@ -150,7 +150,7 @@ describe('a list', () => {
     assert.equal(own, '10s', 'and the connection has the limit of its role again')
   })
 
-  test('is planned for its store each time, and not for the small ones that most are', async () => {
+  test('is planned for each store, and not once for the many small stores', async () => {
     const { db } = await openList(9)
     const planned = sql`current_setting('plan_cache_mode') = 'force_custom_plan'`
     const { rows, shown } = await readList(db, listOf(db, { filters: [planned] }), {
@@ -179,7 +179,7 @@ describe('a list', () => {
     }
   })
 
-  test('refuses a cursor that is none of its own', async () => {
+  test('refuses a cursor that it has not made', async () => {
     const { db, list } = await openList(3)
     const cursors = [
       'x',
@@ -202,7 +202,7 @@ describe('a list', () => {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 describe('a list of more than 10,000 rows', () => {
-  test('says that its total is an estimate, which no reader falls short of', async (t) => {
+  test('says that its total is an estimate, and never names fewer rows than a reader gets', async (t) => {
     // Of its own, since it takes the statistics away.
     const place = await openPlace(t)
     const { db, admin, list, newestFirst } = await openList(10_050, place)
@@ -215,7 +215,7 @@ describe('a list of more than 10,000 rows', () => {
     assert.equal((await followCursors(db, list, 1_000)).length, newestFirst.length)
   })
 
-  test('ends where its rows end, and tells the total there exactly', async () => {
+  test('ends with its last row, and has the exact total there', async () => {
     const { db, list } = await openList(10_050)
     const last = await readList(db, list, { limit: 100, offset: 10_000 })
     assert.deepEqual(last.shown, { total: 10_050, limit: 100, offset: 10_000 })

@@ -34,7 +34,7 @@ async function countApplied(client: pg.Client): Promise<number> {
 }
 
 describe('migrating', () => {
-  test('is done once by two processes that start at the same time, and a repetition does nothing', async (t) => {
+  test('is done once when two processes start at the same time, and a repetition does nothing', async (t) => {
     const url = await openEmptyDatabase(t)
     const total = (await readMigrations()).length
     const [first, second] = await Promise.all([
@@ -76,7 +76,7 @@ describe('migrating', () => {
     assert.ok(!(await listTables(client)).includes('other'))
   })
 
-  test('refuses a database of before the first release, and says to delete the data folder', async (t) => {
+  test('refuses a database that is older than the first release, and says to delete the data folder', async (t) => {
     const url = await openEmptyDatabase(t)
     const { folder } = await copyMigrations(t)
     await migrate({ url, secretKey, folder })

@@ -57,7 +57,7 @@ test('periods strictly grow, fall on the day of their anchor at 06:00, and never
   })
 })
 
-test('a 31st comes back after February, and 29 February after three years', async (t) => {
+test('the 31st returns after February, and 29 February after three years without one', async (t) => {
   const superuser = await openSuperuser(t, await openTestDatabase(t))
   const days = async (anchor: string, unit: string, to: number) => {
     const { rows } = await superuser.query(
@@ -83,7 +83,7 @@ test('a 31st comes back after February, and 29 February after three years', asyn
   ])
 })
 
-test('the first period after a moment is found as by counting', async (t) => {
+test('the first period after a moment is the same as when the periods are counted one by one', async (t) => {
   const superuser = await openSuperuser(t, await openTestDatabase(t))
   const { rows } = await superuser.query(`
     with moments as (

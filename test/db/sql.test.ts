@@ -3,14 +3,14 @@ import { suite, test } from 'node:test'
 import { join, prepare, type Sql, sql, unnamed } from '../../src/db/sql.ts'
 
 suite('a statement', () => {
-  test('numbers its gaps in the order of its text, however deep they are nested', () => {
+  test('numbers its parameters in the order of its text, however deep its parts are nested', () => {
     const inner = (value: number) => sql`b = ${value} and c = ${'x'}`
     const { text, values } = prepare(sql`select ${1} where ${inner(2)} limit ${3}`)
     assert.equal(text, 'select $1 where b = $2 and c = $3 limit $4')
     assert.deepEqual(values, [1, 2, 'x', 3])
   })
 
-  test('has the same name at every call, with the values of that call', () => {
+  test('has the same name at every call, with the parameters of that call', () => {
     const make = (value: number) => prepare(sql`select a from t where a = ${value} or ${sql`true`}`)
     const [first, second] = [make(1), make(2)]
     assert.equal(first.name, second.name)
@@ -18,7 +18,7 @@ suite('a statement', () => {
     assert.deepEqual([first.values, second.values], [[1], [2]])
   })
 
-  test('differs from another of the same template whose gaps are filled by other parts', () => {
+  test('differs from a statement of the same template with other parts in its gaps', () => {
     const make = (left: Sql | number, right: Sql | number) => prepare(sql`a ${left} b ${right} c`)
     const part = sql`(${0})`
     const made = [make(1, 2), make(part, 2), make(1, part), make(part, part), make(sql`()`, part)]
@@ -40,7 +40,7 @@ suite('a statement', () => {
   })
 })
 
-test('a statement whose text was requested takes no name, and no place of those that have one', () => {
+test("a statement whose text was requested gets no name, and takes no other statement's place", () => {
   const filters = join([sql`a = ${1}`, sql`b = ${sql`(${2})`}`], ' and ')
   const { name, text, values } = prepare(unnamed(sql`select where ${filters} limit ${3}`))
   assert.equal(name, undefined)

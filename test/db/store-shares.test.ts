@@ -49,7 +49,7 @@ const isOverload = (error: unknown) =>
   error instanceof ApiError && error.code === 'service_unavailable'
 
 describe('the shares of stores', () => {
-  test('let a store that is alone use the database without a pause', async (t) => {
+  test('let a store that is alone use the database without pauses', async (t) => {
     const { begin, use } = openShares(t)
     await use('big', 5_000)
     const next = begin('big')
@@ -57,7 +57,7 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
-  test('pace a store that has used 300 ms of it while another is at work', async (t) => {
+  test('pace a store that has used 300 ms of the database while another store is at work', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
     // A fifth of it is forgotten meanwhile: 223 ms more than 300 are left.
     await use('big', 650)
@@ -73,7 +73,7 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
-  test('run heavy work of a store one by one while another is at work', async (t) => {
+  test('run heavy work of one store one by one while another store is at work', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
     for (let i = 0; i < 5; i += 1) await use('big', 400)
     await pass(60_000)
@@ -92,7 +92,7 @@ describe('the shares of stores', () => {
     assert.equal(await running(), 3, 'light work may run beside itself')
   })
 
-  test('pace a store for what it used outside of the database, too', async (t) => {
+  test('pace a store for the processor time that it used outside of the database, too', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
     await use('big', 10)
     await pass(60_000)
@@ -112,7 +112,7 @@ describe('the shares of stores', () => {
     assert.ok(!next.isRunning)
   })
 
-  test('know whether another store is at work, and whether any is', async (t) => {
+  test('know whether another store is at work, and whether any store is', async (t) => {
     const { shares, pass } = openShares(t)
     const seen = () => [null, 'one', 'two'].map((store) => shares.othersAreAtWork(store))
     assert.deepEqual(seen(), [false, false, false])
@@ -124,7 +124,7 @@ describe('the shares of stores', () => {
     assert.deepEqual(seen(), [false, false, false])
   })
 
-  test('end the pause when the others are at rest', async (t) => {
+  test('end the pause when the other stores are at rest', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
     await use('big', 4_000)
     shares.note('small')
@@ -135,7 +135,7 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
-  test('let another store begin at once, however much of one waits', async (t) => {
+  test('let another store begin at once, however much work of the first store waits', async (t) => {
     const { begin } = openShares(t)
     for (let i = 0; i < 50; i += 1) begin('big')
     const small = begin('small')
@@ -143,7 +143,7 @@ describe('the shares of stores', () => {
     assert.ok(small.isRunning)
   })
 
-  test('give a store three of ten connections for each kind of work, in the order it came', async (t) => {
+  test('give a store three of ten connections for each kind of work, in the order of its requests', async (t) => {
     const { begin } = openShares(t)
     const reads = Array.from({ length: 5 }, () => begin('big'))
     await turn()
@@ -167,7 +167,7 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
-  test('refuse work behind five hundred others, and work that waited for eight seconds', async (t) => {
+  test('refuse work behind five hundred waiting requests, and work that waited for eight seconds', async (t) => {
     const { begin, pass } = openShares(t)
     for (let i = 0; i < 3; i += 1) begin('big')
     const waiting = Array.from({ length: 500 }, () => begin('big'))
@@ -191,7 +191,7 @@ describe('the shares of stores', () => {
     return waited
   }
 
-  test('keep no caller waiting for more than two seconds for what another has used', async (t) => {
+  test("keep no caller waiting for more than two seconds because of another caller's use", async (t) => {
     const opened = openShares(t)
     const { shares } = opened
     shares.addUse({ store: 'big', caller: key('heavy') }, 1_000_000)
@@ -199,14 +199,14 @@ describe('the shares of stores', () => {
     assert.ok(waited < 2_600, `${waited} ms`)
   })
 
-  test('let the caller who used too much wait longer than the others', async (t) => {
+  test('let the caller who used too much wait longer than the other callers', async (t) => {
     const opened = openShares(t)
     opened.shares.addUse({ store: 'big', caller: key('heavy') }, 1_000_000)
     const waited = await waitOf(opened, key('heavy'))
     assert.ok(waited > 5_500 && waited < 6_600, `${waited} ms`)
   })
 
-  test('hold up neither the public for what a key has used, nor keys for what the public has', async (t) => {
+  test('keep public reads and keys apart: neither waits for what the other has used', async (t) => {
     for (const [heavy, light] of [
       [KEY, ANONYMOUS],
       [ANONYMOUS, KEY],
@@ -218,7 +218,7 @@ describe('the shares of stores', () => {
     }
   })
 
-  test('let a caller who used little go on beside one who uses all of the share', async (t) => {
+  test('let a caller who used little go on beside one who uses up the share', async (t) => {
     const opened = openShares(t)
     const flood = { store: 'big', caller: { lane: 'public', name: 'flood' } } as const
     opened.shares.addUse(flood, 301)
@@ -249,7 +249,7 @@ describe('the shares of stores', () => {
     )
   })
 
-  test('leave a connection to keys, whatever the public asks for, and to the public likewise', async (t) => {
+  test('leave a connection to keys however much the public asks for, and one to the public likewise', async (t) => {
     const { begin } = openShares(t)
     for (const [many, one] of [
       [ANONYMOUS, KEY],
@@ -265,7 +265,7 @@ describe('the shares of stores', () => {
     }
   })
 
-  test('count public work for names that no store has as that of one store, which paces no other', async (t) => {
+  test('count public requests for unknown stores as one store, which paces no other store', async (t) => {
     const { shares } = openShares(t)
     assert.equal(shares.nameOf('none', ANONYMOUS), shares.nameOf('nothing', ANONYMOUS))
     shares.learn('big')
@@ -281,7 +281,7 @@ describe('the shares of stores', () => {
     assert.ok(shares.othersAreAtWork(none.store))
   })
 
-  test('forget stores at rest', async (t) => {
+  test('forget stores that are at rest', async (t) => {
     const { shares, pass } = openShares(t)
     for (let i = 0; i < 3_000; i += 1) {
       await shares.run({ store: `store-${i}`, caller: KEY }, 'read', async () => {})

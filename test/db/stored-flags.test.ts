@@ -180,7 +180,7 @@ test('a stored flag', async (t) => {
   })
 
   await t.test(
-    'the stored flag of a used asset is gone when its last two uses go at once',
+    'the stored flag of a used asset is cleared when its last two uses end at once',
     async () => {
       const hash = await putAsset(['one', 'two'])
       await together([drop, [hash, 'one']], [drop, [hash, 'two']])
@@ -224,7 +224,7 @@ test('a stored flag', async (t) => {
   )
 
   await t.test(
-    'the stored flag of a product on sale knows a status that changes while it is added',
+    'the stored flag of a product on sale is right if its status changes while it is added',
     async () => {
       const collection = await putCollection()
       const added = await putProduct()

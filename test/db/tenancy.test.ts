@@ -79,7 +79,7 @@ describe('with row level security alone', () => {
     }
   })
 
-  test('the worker sees one store in its transaction, and many only while none is set', async () => {
+  test('the worker sees one store in a transaction of that store, and many stores only without one', async () => {
     const { app, superuser, tables } = stores.current
     const db = app.database.open('fd_worker')
     const readable = await superuser.query<{ name: string; due: boolean }>(
@@ -277,7 +277,7 @@ describe('a transaction', () => {
   const listStores = (db: Database) =>
     db.tenant('acme').many(Owned, sql`select tenant_ref from stores`)
 
-  test('is over when its work is: using it later rejects', async () => {
+  test('is over when its work is done: using it later is an error', async () => {
     const database = place.current.open('fd_app', 1)
     let kept: Tx | undefined
     await database.tenant('acme').transaction('fine', async (tx) => {
@@ -321,7 +321,7 @@ describe('a transaction', () => {
     assert.equal((await listStores(database)).length, 1)
   })
 
-  test('within a transaction fails in time when the pool has no connection left, and frees it again', async (t) => {
+  test('a transaction within a transaction fails in time when the pool has no connection left, and frees its own', async (t) => {
     const { roleUrl } = place.current
     const options = { url: roleUrl('fd_app'), name: 'small', max: 2, connectTimeoutMs: 1_500 }
     const database = new Database(options)

@@ -33,7 +33,7 @@ function openSlots(t: TestContext) {
 const stateOf = ({ state }: { state: string }) => state
 
 describe('the slots of feeds', () => {
-  test('are one for each reader, whatever store it reads', async (t) => {
+  test('are given one to each reader, whatever store it reads', async (t) => {
     const { begin } = openSlots(t)
     const slow = Array.from({ length: 8 }, (_, n) => begin(`store-${n}`, 'slow'))
     const other = begin('store-1', 'another')
@@ -45,7 +45,7 @@ describe('the slots of feeds', () => {
     assert.equal(slow[1]?.state, 'sent')
   })
 
-  test('are refused to a reader with eight that wait', async (t) => {
+  test('are refused to a reader who has eight requests waiting', async (t) => {
     const { begin } = openSlots(t)
     const feeds = Array.from({ length: 10 }, () => begin('acme', 'many'))
     await turn()
@@ -53,7 +53,7 @@ describe('the slots of feeds', () => {
     assert.equal(feeds.filter(({ state }) => state === 'rate_limited').length, 1)
   })
 
-  test('make a reader wait for ten seconds at most, and tell when to come again', async (t) => {
+  test('make a reader wait for ten seconds at most, and say when to try again', async (t) => {
     const { begin } = openSlots(t)
     for (let n = 0; n < 8; n++) begin('acme', `slow ${n}`)
     const late = begin('acme', 'ann')
@@ -66,7 +66,7 @@ describe('the slots of feeds', () => {
     assert.equal(elsewhere.state, 'sent', 'what is sent goes on')
   })
 
-  test('end the wait of a reader who has left', async (t) => {
+  test('stop waiting for a reader who has disconnected', async (t) => {
     const { begin } = openSlots(t)
     const caller = new AbortController()
     begin('acme', 'ann')
@@ -77,7 +77,7 @@ describe('the slots of feeds', () => {
   })
 })
 
-test('a reader who takes nothing for a while loses its connection, and one that takes all of it does not', async (t) => {
+test('a reader who takes no bytes for a while loses its connection, and one who reads slowly to the end does not', async (t) => {
   const server = createServer(({ url }, response) => {
     // On a busy machine a quick reader may rest for seconds, too.
     const everyMs = url === '/slow' ? 50 : 60_000

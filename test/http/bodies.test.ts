@@ -128,7 +128,7 @@ describe('a body that arrives incomplete or in another form', () => {
     isRefusal(answers[0], 'body_too_large')
   })
 
-  test('a body of exactly 1 MiB is read', async () => {
+  test('a body of exactly 1 MiB is accepted', async () => {
     const { answers } = await talk(app.url, login(`{}${' '.repeat(1_048_574)}`))
     isRefusal(answers[0], 'invalid_body')
   })
@@ -211,7 +211,7 @@ describe('values of another type are refused, never converted', () => {
     assert.equal(answer.body.store.display_name, 'Renamed')
   })
 
-  test('all faults are named at once, without the values, up to a number of them', async () => {
+  test('all faults are named at once, without the sent values, up to a maximum number', async () => {
     const merchant = await app.merchant('acme')
     const product = { name: ECHO.repeat(400), status: ECHO, subscription_interval: 5 }
     const answer = await merchant.post('/v1/merchant/catalog/products', product)
@@ -246,7 +246,7 @@ describe('values of another type are refused, never converted', () => {
     assert.ok(performance.now() - since < 60_000)
   })
 
-  test('every PATCH names the members that it does not know, and shows no odd name', async () => {
+  test('every PATCH names the members that it does not know, and never shows a name with odd characters', async () => {
     const routes = app.app.routeTable.filter(({ method }) => method === 'PATCH')
     assert.ok(routes.length > 8)
     const merchant = await app.merchant('acme')
@@ -263,7 +263,7 @@ describe('values of another type are refused, never converted', () => {
     assert.deepEqual([patched.status, patched.body.ignored], [200, ['price_cents']])
   })
 
-  test('a handler gets what was sent as it was sent, of what its route knows', async (t) => {
+  test('a handler gets the members that its route knows, exactly as they were sent', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const Few = Type.Object({
         a: Type.Optional(Type.String()),

@@ -99,7 +99,7 @@ describe('any error that a handler throws is 503, and only the log has its cause
     }
   }
 
-  test('is classified by who must act, and logged at the level of that class', async (t) => {
+  test('is classified by who must act on it, and logged at the level of its class', async (t) => {
     const lines: string[] = []
     const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
     const failures: string[] = []
@@ -130,7 +130,7 @@ describe('any error that a handler throws is 503, and only the log has its cause
     ])
   })
 
-  test('says when to try again, and on a route with a key that the key must stay the same', async (t) => {
+  test('says when to try again, and for a keyed route that the key must stay the same', async (t) => {
     const fail = async () => {
       throw new Error('a slip')
     }
@@ -228,11 +228,11 @@ describe('the caller that a limit counts', () => {
     assert.deepEqual(await attempts(await open(t, ''), four), [401, 401, 401, 429])
   })
 
-  test('is the peer, when that proxy is not a trusted one', async (t) => {
+  test('is the peer, when the peer is not a trusted proxy', async (t) => {
     assert.deepEqual(await attempts(await open(t, '10.0.0.0/8'), four), [401, 401, 401, 429])
   })
 
-  test('is the address that a trusted proxy names, each counted alone', async (t) => {
+  test('is the address that a trusted proxy names, and each address is counted alone', async (t) => {
     const app = await open(t, '127.0.0.0/8, ::1')
     assert.deepEqual(await attempts(app, four), [401, 401, 401, 401])
     const same = await attempts(app, ['192.0.2.9', '192.0.2.9', '192.0.2.9', '192.0.2.9'])
@@ -264,14 +264,14 @@ describe('the caller that a limit counts', () => {
     assert.deepEqual(await attempts(app, forged), [401, 401, 401, 429])
   })
 
-  test('is a whole IPv6 network', async () => {
+  test('is a whole network for IPv6 addresses', async () => {
     const app = proxied.current
     const network = [1, 2, 3, 4].map((n) => `2001:db8:1:2::${n}`)
     assert.deepEqual(await attempts(app, network), [401, 401, 401, 429])
     assert.deepEqual(await attempts(app, ['2001:db8:1:3::1']), [401])
   })
 
-  test('is one for all texts that are not an address', async () => {
+  test('is the same for all texts that are not an address', async () => {
     const app = proxied.current
     assert.deepEqual(await attempts(app, ['a', 'b', 'c', 'd']), [401, 401, 401, 429])
   })

@@ -17,7 +17,7 @@ describe('the address of a shopper', () => {
     assert.equal(readFrom('::1', '[2001:db8::1]:4711'), '2001:db8::1')
   })
 
-  test('is the peer when that is not a proxy of ours, or names no address', () => {
+  test('is the peer when the peer is not a trusted proxy, or names no address', () => {
     assert.equal(readFrom('192.0.2.1', '198.51.100.7'), '192.0.2.1')
     for (const none of ['', 'unknown', '192.0.2.7:', '192.0.2:80', '[192.0.2.7']) {
       assert.equal(readFrom('10.0.0.1', none), '10.0.0.1')

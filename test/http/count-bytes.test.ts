@@ -6,7 +6,7 @@ import { countBytes } from '../../src/http/count-bytes.ts'
 import type { App } from '../../src/http/route.ts'
 import { until } from '../harness/eventually.ts'
 
-test('long texts of JSON count as use of their store, whichever way they go', async (t) => {
+test('long JSON texts count as use of their store, in requests and in answers', async (t) => {
   const app = Fastify({ bodyLimit: 1_048_576 }) as unknown as App
   t.after(() => app.close())
   const used: [store: string, ms: number][] = []
@@ -36,7 +36,7 @@ test('long texts of JSON count as use of their store, whichever way they go', as
   assert.deepEqual(await send('/', long), [])
 })
 
-test('a table counts while it is written, and ends with its reader', async (t) => {
+test('an exported table counts as use of the store while it is written, and ends when its reader leaves', async (t) => {
   const app = Fastify() as unknown as App
   t.after(() => app.close())
   const used: number[] = []

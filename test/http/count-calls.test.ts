@@ -5,7 +5,7 @@ import { countCalls } from '../../src/http/count-calls.ts'
 import type { App } from '../../src/http/route.ts'
 import type { ApiCall } from '../../src/kernel/api-call.ts'
 
-test('calls with a key count once answered, except failures of ours and what the limiter refused', async (t) => {
+test('calls with a key count once answered, except our own failures and calls that the limiter refused', async (t) => {
   const app = Fastify() as unknown as App
   t.after(() => app.close())
   app.decorateRequest('merchant', undefined as never)

@@ -158,7 +158,7 @@ describe('a database that is lost', () => {
     assert.deepEqual([...kinds], ['outage'])
   })
 
-  test('idle connections that died unnoticed are not tried one by one', async (t) => {
+  test('idle connections that were lost unnoticed are not tried one by one', async (t) => {
     const { app, proxy } = await openBehindProxy(t)
     await app.store('acme')
     const { database } = app.runtime

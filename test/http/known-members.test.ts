@@ -34,7 +34,7 @@ describe('the members that a route does not know', () => {
     either: { z: 1 },
   }
 
-  test('are taken out at every depth, and nothing else is', () => {
+  test('are removed at every depth, and nothing else is', () => {
     const sent = {
       ...known,
       ...x,
@@ -47,7 +47,7 @@ describe('the members that a route does not know', () => {
     assert.deepEqual(withoutUnknown(Body as never, sent), known)
   })
 
-  test('leave a body as it is that has none', () => {
+  test('are removed without a change to a body that has none', () => {
     assert.equal(withoutUnknown(Body as never, known), known)
     for (const value of [null, 1, 'text', [x], { maybe: null, list: [] }]) {
       assert.equal(withoutUnknown(Body as never, value), value)
@@ -56,7 +56,7 @@ describe('the members that a route does not know', () => {
     assert.deepEqual(withoutUnknown(Body as never, odd), {}, 'names that every object has')
   })
 
-  test('reach no handler, and are named by a PATCH all the same', async (t) => {
+  test('reach no handler, and a PATCH names them nevertheless', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const options = { schema: { body: Body, response: { 200: OpenObject } } }
       app.post('/echo', options, async ({ body }) => body)
@@ -81,7 +81,7 @@ describe('the members that a route does not know', () => {
     })
   })
 
-  test('make another request of the same key', async (t) => {
+  test('make a request with the same key a different request', async (t) => {
     const app = await openTestApp(t)
     const shop = await openShop(app, 'acme', [1_000])
     const items = [{ variant_id: shop.variants[1_000], quantity: 1 }]

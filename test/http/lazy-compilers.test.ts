@@ -4,7 +4,7 @@ import { lazyCompilers } from '../../src/http/lazy-compilers.ts'
 import { openTestRuntime } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'
 
-test('the shape of every request can be compiled, which no start finds out', async (t) => {
+test('the shapes of all requests compile, which starting a server does not show', async (t) => {
   const runtime = await openTestRuntime(t, await openTestDatabase(t))
   const { buildSerializer } = lazyCompilers().compilersFactory ?? {}
   // Without our own for validators, Fastify compiles all of them while the app gets ready.

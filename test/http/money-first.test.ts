@@ -21,7 +21,7 @@ async function openSpentStore(t: TestContext) {
   return { app, shop, spend }
 }
 
-test('a shopper pays at once, however much of its share the store has used', async (t) => {
+test("a shopper's payment never waits, however much of its share the store has used", async (t) => {
   const { app, shop } = await openSpentStore(t)
   const bought = await checkout(app, shop, cart(shop.variants[1_000]))
   assert.equal(bought.status, 201, bought.text)

@@ -41,7 +41,7 @@ function readBy(
 }
 
 describe('answers from memory', () => {
-  test('are not paced for a store that is alone', () => {
+  test('are sent at once for a store that is alone', () => {
     const { count } = openPace(false)
     assert.equal(count('acme', 100_000), 100_000)
   })
@@ -55,7 +55,7 @@ describe('answers from memory', () => {
     assert.equal(count('acme', 10_000), 250)
   })
 
-  test('answers from memory that are long count as many, so that a store sends 16 megabytes a second', () => {
+  test('long answers from memory count several times, so that a store sends at most 16 megabytes a second', () => {
     const { pace, count, pass } = openPace(true)
     const MB = 1_048_576
     const send = () => {
@@ -73,20 +73,20 @@ describe('answers from memory', () => {
     assert.equal(count('globex', 10_000), 250)
   })
 
-  test('answers from memory of one store take nothing from another', () => {
+  test('answers from memory of one store do not slow those of another', () => {
     const { count } = openPace(true)
     count('acme', 10_000)
     assert.equal(count('globex', 10_000), 250)
   })
 
-  test('answers from memory of an address that names no store are paced by themselves', () => {
+  test('answers from memory for an address of no store are paced apart from all stores', () => {
     const { pace } = openPace(true)
     const count = (address: string) =>
       Array.from({ length: 1_000 }, () => pace.take(null, address)).filter(Boolean).length
     assert.deepEqual([count('/a'), count('/b')], [250, 250])
   })
 
-  test('answers from memory that wait are sent when it is their turn: each caller has one after the other', (t) => {
+  test('answers from memory that wait are sent in turn: each caller gets one after the other', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, count, pass } = openPace(true)
     count('acme', 250)
@@ -112,7 +112,7 @@ describe('answers from memory', () => {
     )
   })
 
-  test('answers from memory that wait are refused in time, also while the store may send nothing', (t) => {
+  test('answers from memory that wait too long are refused in time, also while the store may send nothing', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, count, pass } = openPace(true)
     count('acme', 250)
@@ -135,7 +135,7 @@ describe('answers from memory', () => {
     assert.equal(refused.length, 4)
   })
 
-  test('are refused with 429 to a caller with twenty that wait, and to no other', (t) => {
+  test('are refused with 429 to a caller who has twenty waiting, and to no other caller', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, count, pass } = openPace(true)
     count('acme', 250)
@@ -155,7 +155,7 @@ describe('answers from memory', () => {
     assert.equal(codes.filter((each) => each === 'rate_limited').length, 2, 'none waits any more')
   })
 
-  test('wait in bounded numbers: five hundred of a store, two thousand of all', (t) => {
+  test('wait in bounded numbers: five hundred for one store, two thousand in all', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace } = openPace(true)
     const codes: string[] = []
@@ -170,12 +170,12 @@ describe('answers from memory', () => {
     assert.equal(codes.length, 100 + 1_500)
   })
 
-  test('forget stores, however many come', () => {
+  test('forget idle stores, however many there were', () => {
     const { count } = openPace(true)
     for (let n = 0; n < 5_000; n++) assert.equal(count(`store-${n}`, 1), 1)
   })
 
-  test('from a route wait for their turn as well, however the address is written', async (t) => {
+  test('answers of a route wait for their turn as well, however the address is written', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, pass } = openPace(true)
     // Each counts as four answers from memory.
@@ -205,7 +205,7 @@ describe('answers from memory', () => {
     await waiting[1]?.done
   })
 
-  test('from a route run six at a time, and their callers take turns', async () => {
+  test('answers of a route run six at a time, and their callers take turns', async () => {
     const { pace } = openPace(false)
     const flood = Array.from({ length: 30 }, () => readBy(pace, 'flood'))
     const calm = readBy(pace, 'ann')
@@ -239,7 +239,7 @@ describe('answers from memory', () => {
     }
   })
 
-  test('from a route that wait too long are refused, while those that run go on', async (t) => {
+  test('answers of a route that wait too long are refused, while the running ones finish', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, pass } = openPace(false)
     const slow = Array.from({ length: 6 }, () => readBy(pace, 'slow'))
@@ -255,7 +255,7 @@ describe('answers from memory', () => {
     assert.equal(next.state, 'runs')
   })
 
-  test('from a route for names that no store has take their turns together', async () => {
+  test('answers of a route for unknown stores share one turn', async () => {
     const { pace } = openPace(false)
     const reads = Array.from({ length: 10 }, (_, n) =>
       readBy(pace, 'flood', `/v1/tenants/none-${n}/site`),

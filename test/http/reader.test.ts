@@ -11,7 +11,7 @@ const readerOf = (headers: Record<string, string>, remoteAddress = '203.0.113.7'
   nameOf({ headers, socket: { remoteAddress } } as unknown as IncomingMessage)
 
 describe('the reader of a public route', () => {
-  test('is the address of the caller, whatever shopper a caller without the token names', () => {
+  test('is the address of the caller, even if a caller without the token names a shopper', () => {
     const named = { 'x-fairdock-shopper': '198.51.100.1' }
     for (const headers of [
       {},
@@ -27,7 +27,7 @@ describe('the reader of a public route', () => {
     assert.equal(readerOf(proxied, '10.0.0.1').name, '198.51.100.2')
   })
 
-  test('is the shopper whom a storefront names, and a network of IPv6 is one', () => {
+  test('is the shopper whom the storefront names; all addresses of an IPv6 network are one reader', () => {
     const read = (shopper: string) =>
       readerOf({ 'x-storefront-token': TOKEN, 'x-fairdock-shopper': shopper })
     assert.deepEqual(read('198.51.100.1'), { name: '198.51.100.1', waitingMax: 20 })

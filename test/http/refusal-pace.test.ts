@@ -77,7 +77,7 @@ test('a refusal of a store with too many of them waiting is a 503', async () => 
   assert.equal(await answer, 503)
 })
 
-test('an answer, a refused payment and a caller without a store wait for nothing', async () => {
+test('a success, a refused payment and a caller without a store do not wait', async () => {
   const { get, paced } = await openServer()
   paced.once('wait', () => assert.fail('nothing waits'))
   assert.equal(await get('/ok?store=acme'), 200)

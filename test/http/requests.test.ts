@@ -48,7 +48,7 @@ describe('a request line', () => {
     ['without a path', 'GET', 'invalid_request'],
   ]
   for (const [what, line, code] of lines) {
-    test(`${what} is ${ERRORS[code][0]}`, async () => {
+    test(`a request line that is ${what} is ${ERRORS[code][0]}`, async () => {
       const { answers, isClosed } = await talk(app.url, requestText(line))
       assert.equal(answers.length, 1)
       isRefusal(answers[0], code)
@@ -73,7 +73,7 @@ describe('a request line', () => {
   })
 
   for (const method of ['PROPFIND', 'OPTIONS', 'TRACE', 'DELETE', 'QUERY', 'POST']) {
-    test(`${method} where there is only GET is 405 and names the allowed methods`, async () => {
+    test(`a path with GET alone answers 405 to ${method} and names the allowed methods`, async () => {
       const { answers } = await talk(app.url, requestText(`${method} /healthz`))
       isRefusal(answers[0], 'method_not_allowed')
       assert.equal(answers[0]?.headers.allow, 'GET, HEAD')
@@ -126,7 +126,7 @@ describe('headers', () => {
     'X-Storefront-Token',
     'idempotency-key',
   ]) {
-    test(`a request with ${name} twice is 400, whichever of them is right`, async () => {
+    test(`a request that sends ${name} twice is 400, even if one of the two is right`, async () => {
       const right = name === 'Authorization' ? `Bearer ${merchantKey}` : ECHO
       for (const values of [
         [right, 'wrong'],
@@ -233,7 +233,7 @@ test('the refusal of a key without a scope names that scope', async () => {
   assert.match(correlationId, UUID)
 })
 
-test('a person gets a page for an address that nothing has, and a program gets JSON', async () => {
+test('a person gets a page for an unknown address, and a program gets JSON', async () => {
   const accept = 'text/html,application/xhtml+xml'
   const page = await fetch(`${app.url}/nowhere?x=<b>`, { headers: { accept } })
   assert.deepEqual(

@@ -26,7 +26,7 @@ function keptAs(what: string): string {
 const isOfTheContract = (what: string) =>
   /^(GET|HEAD) \/v1\/(tenants\/[^/]+\/(site|catalog)\b|resolve)/.test(what)
 
-test('every answer forbids guessing its type and being kept, except as the contract and the feeds have it', async (t) => {
+test('every answer forbids guessing its type and caching, except where the contract and the feeds allow it', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } })
   const shop = await openShop(app)
   const callers: Record<string, Caller> = {
@@ -51,7 +51,7 @@ test('every answer forbids guessing its type and being kept, except as the contr
   }
 })
 
-test('so do answers that no route gives', async (t) => {
+test('answers without a route have the same safe headers', async (t) => {
   const app = await openTestApp(t)
   const odd = ['/', '/nowhere', '/v1/%zz', '/v1/%00', `/v1/${'x'.repeat(8_001)}`, '/docs/', '/docs']
   for (const path of odd) assertSafe(await app.anyone.get(path), `GET ${path}`)
@@ -70,7 +70,7 @@ test('so do answers that no route gives', async (t) => {
   }
 })
 
-test('answers from memory have them too, also if nothing has changed', async (t) => {
+test('answers from memory have the safe headers too, also a 304', async (t) => {
   const app = await openTestApp(t, { live: true })
   await openShop(app)
   for (const path of [

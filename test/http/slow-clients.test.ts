@@ -294,7 +294,7 @@ describe('a request that waits longer than its connection may be silent', () => 
     assert.equal((await fetch(`${url}/ping`)).status, 200, 'the late end of the wait does no harm')
   })
 
-  test('before the router is answered 503 with a time to try again, and its late turn does no harm', async (t) => {
+  test('a request that waits before the router is answered 503 with a time to try again, and its late turn does no harm', async (t) => {
     const { app, url } = await openBareServer(t, routes, { timeouts: SHORT })
     const response = { status: 200, headers: {}, body: Buffer.from('late') }
     const starts: (() => void)[] = []
@@ -322,7 +322,7 @@ describe('a request that waits longer than its connection may be silent', () => 
     assert.equal((await fetch(`${url}/ping`)).status, 200)
   })
 
-  test('an overload behind another failure counts as overload, and an outage as outage', async (t) => {
+  test('an overload counts as overload, and an outage as outage, also when another failure hides it', async (t) => {
     const kinds: string[] = []
     const fail = (cause: Error) => async () => {
       throw new ApiError('auth_unavailable', { cause })

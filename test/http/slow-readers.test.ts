@@ -12,7 +12,7 @@ import { requestText } from '../harness/raw-http.ts'
 /** More than the buffers of a connection hold. */
 const LONG = 'x'.repeat(20_000_000)
 
-test('readers who take nothing of their answers keep no turn from others, however a route sends it', async (t) => {
+test('readers who do not read their answers keep no turn from others, however a route sends it', async (t) => {
   const begun = { text: 0, stream: 0 }
   const pace = new ReadPace({
     othersAreAtWork: () => false,

@@ -27,7 +27,7 @@ const open = (t: TestContext, options: BrowserContextOptions, tenant = 'demo') =
 const scrolled = async (page: Page) => Number(await page.evaluate('scrollY'))
 
 describe('buying on a phone', () => {
-  test('has the button on the first screen, and keeps it there while the product is read', async (t) => {
+  test('has the button on the first screen, and keeps it in view while the shopper reads', async (t) => {
     const { page, checkAccessibility } = await open(t, PHONE)
     const button = page.locator('#buy .buy-row button')
     const isSeen = async (what: string) => {
@@ -56,7 +56,7 @@ describe('buying on a phone', () => {
     assert.ok((box?.y ?? 0) < 0, `${box?.y}`)
   })
 
-  test('has all of the bar with the button on the first screen, however tall the picture is', async (t) => {
+  test('has the whole bar with the button on the first screen, however tall the picture is', async (t) => {
     const { page } = await open(t, PHONE, 'ember')
     for (const slug of ['midnight-bar', 'rye-roast', 'reading-hour']) {
       await page.goto(`/products/${slug}`)
@@ -77,7 +77,7 @@ describe('buying on a phone', () => {
 })
 
 describe('choosing a colour', () => {
-  test('shows its picture where the shopper is, and does not move the page', async (t) => {
+  test('shows its picture in view of the shopper, and does not move the page', async (t) => {
     const { page, checkAccessibility } = await open(t, PHONE)
     await page.goto('/products/harbour-mug')
     await checkAccessibility()
@@ -98,7 +98,7 @@ describe('choosing a colour', () => {
     assert.ok(inDrawer?.includes(file), inDrawer ?? '')
   })
 
-  test('marks it with a line where colours are forced', async (t) => {
+  test('marks the chosen colour with a line in forced-colours mode', async (t) => {
     const { page } = await open(t, { ...DESKTOP, forcedColors: 'active' })
     const outlineOf = (selector: string) =>
       page.evaluate(`getComputedStyle(document.querySelector('${selector}')).outlineStyle`)
@@ -114,7 +114,7 @@ describe('choosing a colour', () => {
 })
 
 describe('the pictures of a list', () => {
-  test('fill their frames, so that no bars stand beside them', async (t) => {
+  test('fill their frames without empty bars', async (t) => {
     const { page } = await open(t, PHONE)
     await page.goto('/collections/tableware')
     const fits = await page.evaluate(
@@ -123,7 +123,7 @@ describe('the pictures of a list', () => {
     assert.deepEqual(fits, ['cover'])
   })
 
-  test('fill their frames in the suggestions, too, where a store has tall ones', async (t) => {
+  test('fill their frames in the suggestions, too, in a store with tall pictures', async (t) => {
     const { page } = await open(t, DESKTOP, 'ember')
     await page.goto('/')
     await page.locator('.find input').pressSequentially('scho')
@@ -135,7 +135,7 @@ describe('the pictures of a list', () => {
   })
 })
 
-test('a message is typed in the letters of the store, as all other fields are', async (t) => {
+test('a gift card message is typed in the font of the store, as all other fields are', async (t) => {
   const { page } = await open(t, DESKTOP)
   await page.goto('/products/gift-card')
   const fonts = await page.evaluate(
@@ -145,7 +145,7 @@ test('a message is typed in the letters of the store, as all other fields are', 
 })
 
 describe('a field with a fault', () => {
-  test('leaves the list above the form when the country has another in its place', async (t) => {
+  test('disappears from the list above the form when the country replaces the field', async (t) => {
     const { page } = await open(t, PHONE)
     await page.goto('/products/harbour-mug')
     await page.locator('.buy-now').click()
@@ -158,7 +158,7 @@ describe('a field with a fault', () => {
     await page.locator('#notices a[href="#field-email"]').waitFor()
   })
 
-  test('loses its red when it is mended, and its line above the form', async (t) => {
+  test('loses its red border when it is corrected, and its line above the form', async (t) => {
     const { page, checkAccessibility } = await open(t, PHONE)
     await page.goto('/products/harbour-mug')
     await page.locator('.buy-now').click()

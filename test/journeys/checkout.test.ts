@@ -37,7 +37,7 @@ const parts = (page: Page) =>
   )
 
 describe('the form of an address', () => {
-  test('changes with the country: names, order, regions, and what is there at all', async (t) => {
+  test('changes with the country: names, order and regions of the fields, and which fields there are', async (t) => {
     const { page, checkAccessibility } = await openCheckout(t)
     assert.deepEqual(await parts(page), [
       ['city', 'City', 'INPUT'],
@@ -68,7 +68,7 @@ describe('the form of an address', () => {
     await checkAccessibility()
   })
 
-  test('works without the script, also for a country that the page was not made for', async (t) => {
+  test('works without the script, also for another country than the one the page was rendered for', async (t) => {
     const { page } = await openCheckout(t, { javaScriptEnabled: false })
     await fillAddress(page)
     await typeCard(page, APPROVED)

@@ -58,7 +58,7 @@ describe('the images of a product', () => {
     await checkAccessibility()
   })
 
-  test('are whole, whatever their shape, and chosen by small ones on a desktop', async (t) => {
+  test('are whole, whatever their shape, and are chosen by thumbnails on a desktop', async (t) => {
     const { page } = await open(t, DESKTOP)
     await page.goto('/products/portrait')
     assert.deepEqual(await listCutImages(page), [])
@@ -82,7 +82,7 @@ describe('the images of a product', () => {
     }
   })
 
-  test('open in full, are turned over by the arrow keys, and leave the last one shown', async (t) => {
+  test('open in full size, are turned over by the arrow keys, and the last one stays shown', async (t) => {
     const { page, checkAccessibility } = await open(t, DESKTOP)
     await page.goto('/products/five')
     const opener = page.getByRole('button', { name: 'Enlarge: Tall harbour vase' }).first()
@@ -107,7 +107,7 @@ describe('the images of a product', () => {
     assert.equal(await page.evaluate('document.activeElement.className'), 'zoomable')
   })
 
-  test('are shown by their links without the script', async (t) => {
+  test('are opened by their links without the script', async (t) => {
     const { page } = await open(t, { ...DESKTOP, javaScriptEnabled: false })
     await page.goto('/products/five')
     await page.getByRole('link', { name: 'Image 3 of 5' }).click()
@@ -170,7 +170,7 @@ describe('products that the browser has seen', () => {
     assert.equal(await section.isVisible(), false)
   })
 
-  test('are not named without the script', async (t) => {
+  test('are not shown without the script', async (t) => {
     const { page } = await open(t, { ...DESKTOP, javaScriptEnabled: false })
     await page.goto('/products/one')
     assert.equal(await page.getByText('Recently seen').isVisible(), false)

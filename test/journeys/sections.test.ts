@@ -126,7 +126,7 @@ describe('every section type, content page and empty store', () => {
     })
   }
 
-  test('counts down in the page, by the minute for readers who want little motion', async (t) => {
+  test('count down in the page, by the minute for readers who want little motion', async (t) => {
     const { page } = await openPage(t, DESKTOP)
     await page.goto('/')
     await page.locator('.clock').waitFor()
@@ -177,7 +177,7 @@ describe('what a store has of its own', () => {
     assert.ok(narrow !== undefined && narrow > 0 && narrow === wide, `${widths}`)
   })
 
-  test('plays its video in the page, and loads none of it before', async (t) => {
+  test('plays its video in the page, and loads nothing of it before the click', async (t) => {
     const props = { url: '/films/kiln.webm', caption: 'How it is fired' }
     await openStore('filmed', { template: { id: 'home', sections: [{ type: 'video', props }] } })
     const { page, checkAccessibility } = await openTab(t, browser, shop.at('filmed'), PHONE)

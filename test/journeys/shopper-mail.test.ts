@@ -81,7 +81,7 @@ const BRANDED = {
 }
 
 describe('mails to shoppers in a browser', () => {
-  test('mails of every kind can be read at 320 and 600 pixels, light and dark, and show their store', async () => {
+  test("mails of every kind can be read at 320 and 600 pixels, light and dark, and show the store's name", async () => {
     const merchant = await shop.merchant('demo')
     const { body: site } = await merchant.get('/v1/my/site')
     const { logoRef } = site.active.manifest.brand
@@ -133,7 +133,7 @@ describe('mails to shoppers in a browser', () => {
     await page.close()
   })
 
-  test('keep a long name within the width', async () => {
+  test('keep a long name within the width of the mail', async () => {
     const merchant = await shop.merchant('demo')
     const page = await browser.newPage({ viewport: { width: 360, height: 900 } })
     const name = 'Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz'.repeat(3)
@@ -147,7 +147,7 @@ describe('mails to shoppers in a browser', () => {
     await page.close()
   })
 
-  test('show the pictures of what was bought', async () => {
+  test('show the pictures of the products that were bought', async () => {
     const merchant = await shop.merchant('demo')
     const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=3&after='))
       .body

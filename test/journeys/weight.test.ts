@@ -88,7 +88,7 @@ describe('the first view on a phone', () => {
     ['objects', 'cup-01'],
     ['ember', 'midnight-bar'],
   ] as const) {
-    test(`the first view of ${tenant} is as light, on both pages`, async (t) => {
+    test(`the first view of ${tenant} is light and fast, on both pages`, async (t) => {
       for (const path of ['/', `/products/${slug}`]) {
         await visit(t, path, tenant)
         const { bytes } = await visit(t, path, tenant)

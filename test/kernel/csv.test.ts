@@ -77,7 +77,7 @@ describe('a table', () => {
     )
   })
 
-  test('gives every text back to a reader that takes the marks out', () => {
+  test('a table that is read back without its marks has the original texts', () => {
     const texts = fc.array(fc.oneof(nasty, fc.string()), { minLength: 2, maxLength: 4 })
     fc.assert(
       fc.property(texts, (row) => {
@@ -88,7 +88,7 @@ describe('a table', () => {
     )
   })
 
-  test('marks a formula where it would begin, and nothing else', () => {
+  test('a table marks a text that begins like a formula, and no other text', () => {
     const marked: [text: string, marked: string][] = [
       ['=1+1', "'=1+1"],
       ['\t=1', "\t'=1"],
@@ -104,7 +104,7 @@ describe('a table', () => {
     assert.deepEqual([cell(-5), cell(null), cell('say "hi"')], ['"-5"', '', '"say ""hi"""'])
   })
 
-  test('takes as long as its text, whatever that is', () => {
+  test('a table takes a time in proportion to its text, whatever the text is', () => {
     for (const piece of ['\t', ' ', "'", ';"', '=', '\n=']) {
       assert.ok(cell(piece.repeat(300_000)).length >= 300_000)
     }

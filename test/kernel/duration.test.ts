@@ -29,7 +29,7 @@ describe('addDuration', () => {
     test(`refuses ${JSON.stringify(text)}`, () => assert.equal(add(text), null))
   }
 
-  test('refuses what leads beyond the years that a date can be written in', () => {
+  test('refuses a duration that leads beyond the years that a date can have', () => {
     for (const text of ['P9999Y', 'P999999999M', 'P999999999D', 'PT999999999H']) {
       assert.equal(add(text), null, text)
     }

@@ -214,7 +214,7 @@ describe('parseIJson and JSON.parse', () => {
     )
   })
 
-  test('agree on every damaged text that we accept, and we refuse the rest', () => {
+  test('agree on every damaged text that we accept; parseIJson refuses the other texts', () => {
     const piece = fc.constantFrom(...'[]{}:,"\\u0-1eE. ', '\\u0000', '"a":', '\ud83d', 'true', '\0')
     fc.assert(
       fc.property(json, fc.nat(), fc.nat(8), piece, (value, where, removed, inserted) => {
@@ -249,7 +249,7 @@ describe('parseIJson and JSON.parse', () => {
     )
   })
 
-  test('agree on the member whose bytes we answer', () => {
+  test('agree on the member whose bytes parseIJson answers', () => {
     const others = fc.dictionary(name, json, { maxKeys: 3, noNullPrototype: true })
     fc.assert(
       fc.property(others, json, others, space, (before, manifest, after, indent) => {

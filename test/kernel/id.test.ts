@@ -43,7 +43,7 @@ describe('an id', () => {
     assert.deepEqual(ids.map(timeOf), [5_000, 5_000, 5_000, 5_000, 5_001, 5_001])
   })
 
-  test('takes the next millisecond when one has no ids left', () => {
+  test('takes the next millisecond when the present one has no ids left', () => {
     const ids = take(10_000, createIds({ now: () => 5_000 }))
     assertAscending(ids)
     const perMillisecond = ids.filter((id) => timeOf(id) === 5_000).length

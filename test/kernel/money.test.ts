@@ -16,7 +16,7 @@ describe('a sum', () => {
     for (const amounts of beyond) assert.throws(() => sum(amounts), RangeError, `${amounts}`)
   })
 
-  test('a sum of larger numbers is a number of cents only where it can be one', () => {
+  test('a sum of numbers above the safe integers is refused if it is no exact number of cents', () => {
     assert.equal(exactCents(BigInt(max)), max)
     assert.equal(exactCents(-BigInt(max)), -max)
     assert.throws(() => exactCents(BigInt(max) + 1n), RangeError)
@@ -63,7 +63,8 @@ describe('an amount split by weights', () => {
     [100_000_000_000, [99_999_999_999, 1], [99_999_999_999, 1]],
   ]
   for (const [amount, weights, expected] of vectors) {
-    test(`${amount} by ${weights}`, () => assert.deepEqual(allocate(amount, weights), expected))
+    test(`an amount of ${amount} is split by ${weights}`, () =>
+      assert.deepEqual(allocate(amount, weights), expected))
   }
 
   test('is split to the cent, fairly, with nothing for a weight of 0', () => {

@@ -23,7 +23,7 @@ test('a misspelt name is near the one it was meant to be', () => {
     assert.equal(findNear(sent, KNOWN), meant, sent)
 })
 
-test('a name that only looks a little alike is near none', () => {
+test('a name that is only a little similar is not suggested', () => {
   const others = [
     'ip',
     'skus',

@@ -14,7 +14,7 @@ type Row = [zone: string, at: string, count: number, unit: CalendarUnit, then: s
 const after = ([zone, at, count, unit]: Row) =>
   addByCalendar(zone, new Date(at), count, unit).toISOString()
 
-test('a month later is at most the last day of that month, in every year and zone', () => {
+test('a month later is never beyond the last day of that month, in every year and zone', () => {
   const rows: Row[] = [
     ['UTC', '2031-01-31T12:00:00.001Z', 1, 'month', '2031-02-28T12:00:00.001Z'],
     ['UTC', '2032-01-31T12:00:00.000Z', 1, 'month', '2032-02-29T12:00:00.000Z'],
@@ -47,7 +47,7 @@ test('a day later is the next day of the zone, also when its clocks change', () 
   for (const row of rows) assert.equal(after(row), row[4], row.join(' '))
 })
 
-test('an hour of a day is that of the zone, and later by as much where its clocks skip it', () => {
+test('an hour of a day is an hour in the zone; if the clocks skip it, it is later by as much', () => {
   const rows: [zone: string, day: string, hour: number, at: string | undefined][] = [
     ['UTC', '2031-12-24', 9, '2031-12-24T09:00:00.000Z'],
     ['Europe/Berlin', '2031-07-01', 9, '2031-07-01T07:00:00.000Z'],

@@ -69,7 +69,7 @@ describe('the lines of an address', () => {
     })
   }
 
-  test('have no gap and no sign where a part is missing', () => {
+  test('have no gap and no separator for a missing part', () => {
     const us = { country: 'US', city: 'Portland' }
     assert.deepEqual(write({ ...us, postal_code: '04101' })[2], 'Portland 04101')
     assert.deepEqual(write({ ...us, state: 'ME' })[2], 'Portland, ME')
@@ -77,13 +77,13 @@ describe('the lines of an address', () => {
     assert.deepEqual(write({ name: null, city: 'Berlin' }), ['5 Elm St', 'Berlin', 'Germany'])
   })
 
-  test('name no label, and the country in any letters', () => {
+  test('show no label, and the country in any script', () => {
     const labelled = { label: 'Home', name: '', city: 'Portland', state: 'ME', country: ' us' }
     assert.deepEqual(write(labelled), ['5 Elm St', 'Portland, ME', 'United States'])
     assert.equal(write({ country: 'Atlantis' }).at(-1), 'Atlantis')
   })
 
-  test('leave out no part in any country, in either script', () => {
+  test('leave out no part of an address in any country, in either script', () => {
     const parts = { line2: 'Two', city: '#C', state: '#S', postal_code: '#Z' }
     for (const country of COUNTRIES) {
       for (const line1 of ['One', '一番']) {

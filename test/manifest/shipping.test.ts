@@ -20,16 +20,16 @@ describe('the price of shipping', () => {
     missingForFreeShipping(rates, { goods_cents, expedited }),
   ]
 
-  test('is the rate below the threshold, and nothing from there on', () => {
+  test('is the rate below the threshold, and zero from the threshold on', () => {
     assert.deepEqual(costs(4_999, false), [500, 1])
     assert.deepEqual(costs(5_000, false), [0, 0])
     assert.deepEqual(costs(5_001, false), [0, 0])
   })
 
-  test('is never waived for expedited shipping, and at most the maximum', () =>
+  test('is never waived for expedited shipping, and never above the maximum', () =>
     assert.deepEqual(costs(9_000, true), [1_200, null]))
 
-  test('is never waived without a threshold, absent or null', () => {
+  test('is never waived if the threshold is absent or null', () => {
     const { free_shipping_threshold_cents: _, ...without } = rates
     for (const each of [without, { ...rates, free_shipping_threshold_cents: null }]) {
       const shipment = { goods_cents: 100_000, expedited: false }
@@ -42,7 +42,7 @@ describe('the price of shipping', () => {
 test('the rate of each way of shipping is at most the maximum', () =>
   assert.deepEqual([shippingRate(rates, false), shippingRate(rates, true)], [500, 1_200]))
 
-test('expedited shipping is offered where it has a rate of its own', () => {
+test('expedited shipping is offered if it has a rate of its own', () => {
   assert.equal(offersExpedited(rates), true)
   assert.equal(offersExpedited({ ...rates, expedited_rate_cents: 500 }), false)
 })

@@ -23,7 +23,7 @@ function openAnnouncements(restSeconds: number) {
 }
 
 describe('new work of a store', () => {
-  test('is announced once while what works on it rests, and again from the time it may begin', async () => {
+  test('is announced once while its worker rests, and again from the time at which the worker may begin', async () => {
     const { told, watch, commit } = openAnnouncements(30)
     for (const at of [0, 1_000, 29_999]) {
       watch.ms = at
@@ -35,14 +35,14 @@ describe('new work of a store', () => {
     assert.deepEqual(told, ['acme', 'acme'])
   })
 
-  test('is announced each time while what works on it may be at work', async () => {
+  test('is announced each time while its worker may be running', async () => {
     const { told, commit } = openAnnouncements(0)
     await commit('acme')
     await commit('acme')
     assert.equal(told.length, 2)
   })
 
-  test('is announced again by what comes after a transaction that did not commit', async () => {
+  test('is announced again by the next change after a transaction that did not commit', async () => {
     const { told, announce, commit } = openAnnouncements(30)
     await announce('acme')
     await commit('acme')
@@ -50,13 +50,13 @@ describe('new work of a store', () => {
     assert.equal(told.length, 2)
   })
 
-  test('is announced for each store', async () => {
+  test('is announced for each store separately', async () => {
     const { told, commit } = openAnnouncements(30)
     for (const tenant of ['acme', 'globex', 'acme', 'globex']) await commit(tenant)
     assert.deepEqual(told, ['acme', 'globex'])
   })
 
-  test('is announced again by the time of a transaction’s start, however long it took', async () => {
+  test('is announced again by a transaction that started late enough, however long it takes', async () => {
     const { told, watch, announce, announcements } = openAnnouncements(30)
     await announce('acme')
     watch.ms = 20_000

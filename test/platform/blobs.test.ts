@@ -87,7 +87,7 @@ for (const [name, open] of stores) {
       assert.equal((await list()).length, 5)
     })
 
-    test('are read while hundreds of others are not taken by their readers', async (t) => {
+    test('are read while hundreds of other readers do not read theirs', async (t) => {
       const { store } = await open(t)
       const body = randomBytes(3_000_000)
       await store.put(keyOf(body), body, PNG)
@@ -264,7 +264,7 @@ describe('a blob store that fails', () => {
   }
 })
 
-test('S3 gets the content type, and answers it', async (t) => {
+test('S3 stores the content type, and returns it', async (t) => {
   const { endpoint, bucket, contentTypes, requests } = await startS3(t)
   const store = await openS3Blobs({ endpoint, bucket, region: S3_REGION, credentials: S3_KEYS })
   t.after(() => store.close())

@@ -69,7 +69,7 @@ describe('the transport for many mails', () => {
     assert.ok(connections <= 3, `${connections} connections`)
   })
 
-  test('opens another connection where the server has ended one that was idle', async (t) => {
+  test('opens another connection if the server has closed an idle one', async (t) => {
     const sockets = new Set<Socket>()
     const url = await startBadSmtp(t, (socket) => {
       sockets.add(socket)
@@ -97,7 +97,7 @@ describe('the transport for many mails', () => {
     ['is silent before the message', { DATA: '' }, 'unavailable'],
     ['is silent after the message', { end: '' }, 'unknown'],
   ] as const) {
-    test(`says ${state} where the server ${what}`, async (t) => {
+    test(`reports ${state} if the server ${what}`, async (t) => {
       for (const EHLO of ['250 hello', '250-hello\r\n250 PIPELINING']) {
         const url = await startBadSmtp(t, speaking(byWord({ EHLO, ...replies })))
         // Only a server that says nothing needs the deadline; a busy machine may take longer for the others.
@@ -111,7 +111,7 @@ describe('the transport for many mails', () => {
     })
   }
 
-  test('sends the commands of the next message together with the one before', async (t) => {
+  test('sends the commands of the next message together with those of the previous one', async (t) => {
     const chunks: string[] = []
     const url = await startBadSmtp(
       t,
@@ -159,7 +159,7 @@ describe('the transport for many mails', () => {
     ],
     ['refuses its reader', { nth: 2, word: 'RCPT', reply: '550 no' }, ['sent', 'refused', 'sent']],
   ] as const) {
-    test(`sends a message once that was begun behind another where the server ${what}`, async (t) => {
+    test(`sends a message once that was begun behind another if the server ${what}`, async (t) => {
       const taken: string[] = []
       let isUsual = false
       const say: Say = (asked, reader) => {
@@ -191,7 +191,7 @@ describe('the transport for many mails', () => {
     })
   }
 
-  test('sends nothing that its caller no longer wants to send', async (t) => {
+  test('sends no message that its caller no longer wants to send', async (t) => {
     const { url, received } = await startSmtp(t)
     const transport = open(url, { connections: 1 })
     const [first, second] = await Promise.all([
@@ -209,7 +209,7 @@ describe('the transport for many mails', () => {
     assert.equal(received.length, 2)
   })
 
-  test('puts no address into a command that would be more than one', async (t) => {
+  test('puts no address into a command that would make it two commands', async (t) => {
     const { url, received } = await startSmtp(t)
     for (const address of ['a@b.example>\r\nRCPT TO:<c@d.example', 'a @b.example', 'ü@b.example']) {
       const outcome = await open(url).deliver({ from: 'news@shop.example', to: address }, write)
@@ -218,12 +218,12 @@ describe('the transport for many mails', () => {
     assert.deepEqual(received, [])
   })
 
-  test('says unavailable where no server listens', async () => {
+  test('reports unavailable if no server listens', async () => {
     const transport = open('smtp://127.0.0.1:1', { deliverMs: 2_000 })
     assert.equal((await transport.deliver(to(1), write)).state, 'unavailable')
   })
 
-  test('logs in where the address has a name and a password', async (t) => {
+  test('logs in if the address has a name and a password', async (t) => {
     const seen: string[] = []
     const { url, received } = await startSmtp(t, {
       authOptional: false,
@@ -258,7 +258,7 @@ describe('the transport for many mails', () => {
     await until('it is closed', () => connected === 0)
   })
 
-  test('goes on with others after a refusal', async (t) => {
+  test('goes on with other messages after a refusal', async (t) => {
     let connections = 0
     const { url, received } = await startSmtp(t, {
       onConnect(_session, done) {

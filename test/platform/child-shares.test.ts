@@ -46,7 +46,7 @@ describe('the processes of a store', () => {
     assert.equal(await waitOf('big'), 0)
   })
 
-  test('make a store wait for what it used, and no other', async (t) => {
+  test('make a store wait for what it has used, and no other store', async (t) => {
     const { shares, waitOf } = openShares(t)
     shares.add('big', 3_000)
     assert.equal(await waitOf('small'), 0)
@@ -54,7 +54,7 @@ describe('the processes of a store', () => {
     assert.ok(Number(waited) >= 5_000 && Number(waited) <= 5_300, `${waited}`)
   })
 
-  test('never keep a store waiting for more than half a minute, and say when to come again', async (t) => {
+  test('never keep a store waiting for more than half a minute, and say when to try again', async (t) => {
     const { shares, pass, waitOf } = openShares(t)
     for (let n = 0; n < 8; n++) shares.add('big', 20_000)
     assert.equal(await waitOf('big'), 'service_unavailable 30')

@@ -16,7 +16,7 @@ test('a group is closed after the group before it', async () => {
   assert.deepEqual(closed, ['quick', 'slow', 'last'])
 })
 
-test('a part that fails to close keeps no other open, and its error is thrown once all were tried', async () => {
+test('a part that fails to close keeps no other part open, and its error is thrown once all were tried', async () => {
   const closed: string[] = []
   const close = async () => closed.push('closed')
   const rejects = () => Promise.reject(new Error('stuck'))

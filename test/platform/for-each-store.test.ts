@@ -14,7 +14,7 @@ test('the work for all stores is summed up, however many stores run at the same 
   }
 })
 
-test('every store has its turn when another fails, and the error is thrown after them', async () => {
+test('every store has its turn when another store fails, and the error is thrown after them', async () => {
   const served: string[] = []
   const work = async (tenant: string) => {
     if (tenant === 'acme') throw new Error('poisoned')
@@ -24,7 +24,7 @@ test('every store has its turn when another fails, and the error is thrown after
   assert.deepEqual(served, ['berlin', 'cairo'])
 })
 
-test('no store is started once the signal has fired', async () => {
+test('no store is begun once the signal has fired', async () => {
   const ending = new AbortController()
   const served: string[] = []
   const work = async (tenant: string) => {

@@ -42,7 +42,7 @@ describe('the statements of a balance', async () => {
       assert.deepEqual(await amountsOf(addBalance(tx, id, -30)), [0, 0])
     }))
 
-  test('throw and write nothing where the balance is too small', () =>
+  test('throw and write nothing if the balance is too small', () =>
     onBalance(db, async (tx, id) => {
       const before = await storeCredit.lockAccount(tx, id)
       await assert.rejects(addHeld(tx, id, 41), /expected one row/)

@@ -23,7 +23,7 @@ function openCounters(deadlineMs = DEADLINE_MS) {
 }
 
 describe('hits at the same time', () => {
-  test('are counted by two statements, and each is answered with its own number', async () => {
+  test('are counted by two statements, and each caller gets its own number', async () => {
     const { count, calls } = openCounters()
     const answers = Array.from({ length: 100 }, (_, at) =>
       count({ buckets: ['all', `only-${at}`], weight: 1, windowSeconds: 60 }),
@@ -41,7 +41,7 @@ describe('hits at the same time', () => {
     )
   })
 
-  test('count once in a bucket that one call names twice, with their own weight', async () => {
+  test('count once in a bucket that one call names twice, each with its own weight', async () => {
     const { count, calls } = openCounters()
     const answers = [5, 7, 11].map((weight) =>
       count({ buckets: ['a', 'a'], weight, windowSeconds: 60 }),
@@ -52,7 +52,7 @@ describe('hits at the same time', () => {
     assert.deepEqual(await Promise.all(answers), [5, 12, 23])
   })
 
-  test('hits at the same time that fail refuse their own callers, and the next are counted', async () => {
+  test('hits at the same time that fail refuse their own callers, and the next hits are counted', async () => {
     const { count, calls } = openCounters()
     const first = count({ buckets: ['a'], weight: 1, windowSeconds: 60 })
     const second = count({ buckets: ['a'], weight: 1, windowSeconds: 60 })
@@ -62,7 +62,7 @@ describe('hits at the same time', () => {
     assert.equal(await second, 1)
   })
 
-  test('hits at the same time that wait too long are refused alone, and no later one with them', async () => {
+  test('hits at the same time that wait too long are refused alone, and later ones are not', async () => {
     const { count, calls } = openCounters(300)
     const hit = (bucket: string) => count({ buckets: [bucket], weight: 1, windowSeconds: 60 })
     const slow = assert.rejects(hit('a'), /in time/)
@@ -76,7 +76,7 @@ describe('hits at the same time', () => {
     assert.equal(await next, 1)
   })
 
-  test('are refused beyond a thousand that wait', async () => {
+  test('are refused beyond a thousand waiting ones', async () => {
     const { count, calls } = openCounters()
     const hit = { buckets: ['a'], weight: 1, windowSeconds: 60 }
     const answers = Array.from({ length: 1_001 }, () => count(hit))

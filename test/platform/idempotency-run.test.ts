@@ -63,7 +63,7 @@ describe('the work of a key', () => {
     assert.equal(replayed.length, 49)
   })
 
-  test('is waited for, and refused as in progress when it takes too long', async () => {
+  test('is waited for by a second request, which is refused as in progress when it takes too long', async () => {
     const db = await open()
     const first = await claim(db, request('k'))
     assert.equal(first.state, 'won')
@@ -115,7 +115,7 @@ describe('the work of a key', () => {
 describe('a failure of the work', () => {
   const stateOf = async (db: Db) => (await lookup(db, 'checkout', 'k'))?.state ?? 'free'
 
-  test('before its first step frees the key, if the request or a passing state is at fault', async () => {
+  test('before its first step frees the key, if the request or a passing state is the cause', async () => {
     const db = await open()
     const passing = [
       'rate_limited',
@@ -157,7 +157,7 @@ describe('a failure of the work', () => {
     assert.equal(await stateOf(db), 'free')
   })
 
-  test('is no refusal to the caller where the refusal could not be stored', async (t) => {
+  test('is not answered as a refusal if the refusal could not be stored', async (t) => {
     const db = await open()
     await platform.query(`
       create function refuse_refusals() returns trigger language plpgsql as $$
@@ -171,7 +171,7 @@ describe('a failure of the work', () => {
     assert.equal(await stateOf(db), 'running')
   })
 
-  test('after a step keeps that step, and the next request resumes at once', async () => {
+  test('after a step keeps that step, and the next request resumes there at once', async () => {
     const db = await open()
     const order = randomUUID()
     const failures = [
@@ -194,7 +194,7 @@ describe('a failure of the work', () => {
     assert.equal(reply.headers['idempotent-replayed'], undefined)
   })
 
-  test('to know its outcome keeps the claim for the requested time', async () => {
+  test('to learn its outcome keeps the claim for the requested time', async () => {
     const db = await open()
     const unknown = run(db, request('k'), async (held) => {
       await postpone(db, await advance(db, held, 'charged'), 3_600)

@@ -185,7 +185,7 @@ describe('an expired lease', () => {
     assert.equal((await lookup(db, 'checkout', 'k'))?.response_body, 'new')
   })
 
-  test("is still its holder's while no other caller has come", async () => {
+  test('still belongs to its holder while no other caller has come', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     await expire(db, 'k')
@@ -242,7 +242,7 @@ test('work that only its caller can resume does not delay the reconciler', async
 })
 
 describe('releasing a key', () => {
-  test('frees it, for another body too', async () => {
+  test('frees the key, for another body too', async () => {
     const { db } = await open()
     assert.equal(await freeKey(db, await win(db, request('k'))), true)
     assert.equal(await lookup(db, 'checkout', 'k'), null)
@@ -274,7 +274,7 @@ describe('a refusal', () => {
     assert.deepEqual(await claim(db, request('k')), kept)
   })
 
-  test('a refusal of the request, or for a passing state, is never stored', async () => {
+  test('a refusal of the request, or because of a passing state, is never stored', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     const passing = [
@@ -291,7 +291,7 @@ describe('a refusal', () => {
   })
 })
 
-test('a key that its process left before anything was written is freed, once its lease is over for an hour', async () => {
+test('a key whose process stopped before anything was written is freed an hour after its lease', async () => {
   const { db, other } = await open()
   const credit = { ...request('left'), operation: 'store_credit_credit' }
   const late = await win(db, credit)
@@ -316,7 +316,7 @@ test('a key that its process left before anything was written is freed, once its
   assert.equal((await win(db, credit)).recoveryPoint, STARTED)
 })
 
-test('answers are deleted after 30 days, running work never', async () => {
+test('answers are deleted after 30 days, running operations never', async () => {
   const { db, other } = await open()
   for (const key of ['old', 'young']) await finish(db, await win(db, request(key)), 201, '{}')
   await win(db, request('running'))

@@ -41,7 +41,7 @@ describe('the clocks that a process knows', () => {
     assert.equal(clocks.offsetMs('a'), 0, 'it was reset')
   })
 
-  test('keep what this process has changed since the read began', async () => {
+  test('keep the changes of this process since the read began', async () => {
     const clocks = new KnownClocks({ logger })
     const { db, answer } = slowDatabase()
     const reading = clocks.read(db)

@@ -168,7 +168,7 @@ describe('a lease', () => {
     await assert.rejects(lost, LeaseLostError)
   })
 
-  test('a lease of a killed process expires, and its rows have counted no attempt', async (t) => {
+  test('a lease of a killed process expires, and no attempt is counted for its rows', async (t) => {
     const [db] = await open()
     await add(db, 3)
     const script = fileURLToPath(new URL('../harness/chore-holder.ts', import.meta.url))
@@ -215,7 +215,7 @@ describe('a fair claim', () => {
     assert.deepEqual(countBy(rows), { [big.tenant]: 9, [small.tenant]: 1 })
   })
 
-  test('serves every store within one round, however few the slots', async () => {
+  test('serves every store within one round, however few slots there are', async () => {
     const stores = await open(12)
     for (const db of stores.slice(0, 11)) await add(db, 50, 60)
     const last = stores[11]
@@ -243,7 +243,7 @@ describe('a fair claim', () => {
     assert.deepEqual(countBy(rows), { [a.tenant]: 5, [b.tenant]: 5, [c.tenant]: 2 })
   })
 
-  test('claims no more of a store than allowed, its running work included', async () => {
+  test('claims no more rows of a store than allowed, its running work included', async () => {
     const [a, b] = await open(2)
     assert.ok(b)
     await add(a, 20)

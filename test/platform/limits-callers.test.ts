@@ -47,7 +47,7 @@ describe('the counts of callers that a process remembers', () => {
     await limits.countAttempt('a')
   })
 
-  test('a failure counted ahead limits attempts at the same time, and is taken back on success', async () => {
+  test('a failure that is counted ahead limits attempts at the same time, and is taken back on success', async () => {
     const { store, hits } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
     const all = await Promise.allSettled(

@@ -174,7 +174,7 @@ for (const [name, openPlace] of places) {
     /** Each test has callers and buckets of its own. */
     const shared = share((scope) => openPlace(scope))
 
-    test('count in a window of an hour, and take back what did not fail', async (t) => {
+    test('count in a window of an hour, and take back attempts that did not fail', async (t) => {
       const place = shared.current
       const { limits } = await openLimits(t, place)
       for (const isWithin of [true, true, false]) {
@@ -192,7 +192,7 @@ for (const [name, openPlace] of places) {
       }
     })
 
-    test('admit exactly the limit when one more comes at the same time, over two processes', async (t) => {
+    test('admit exactly the limit when two processes count one more at the same time', async (t) => {
       const place = shared.current
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
       const attempts = Array.from({ length: perMinute.my + 1 }, (_, i) =>
@@ -264,7 +264,7 @@ for (const [name, openPlace] of places) {
       assert.equal(await limits.velocity('hits:ip', 6), false)
     })
 
-    test('count several buckets as one, so that exactly the limit is admitted at the same time', async (t) => {
+    test('count several buckets together, so that exactly the limit is admitted at the same time', async (t) => {
       const { limits } = await openLimits(t, shared.current)
       const spent = await Promise.all(
         Array.from({ length: 30 }, (_, n) => {
@@ -310,7 +310,7 @@ for (const [name, openPlace] of places) {
       await limits.ping()
     })
 
-    test('open while the counters cannot be reached, and recover by themselves', async (t) => {
+    test('admit callers while the counters cannot be reached, and recover by themselves', async (t) => {
       const place = await openPlace(t)
       const proxy = await openProxy(t, place.port)
       proxy.silence()
@@ -354,7 +354,7 @@ function stall(ms: number): void {
 }
 
 describe('counters in PostgreSQL', () => {
-  test('do not take the delay of their own process for one of the store', async (t) => {
+  test('do not mistake a delay of their own process for one of the counters', async (t) => {
     const database = await openTestDatabase(t)
     const store = await openLimitStore({
       databaseUrl: database.roleUrl('fd_app'),

@@ -37,7 +37,7 @@ describe('the entries of the live cache', () => {
     assert.deepEqual({ tenants, entries, bytes }, { tenants: 0, entries: 0, bytes: 0 })
   })
 
-  test('are not found after their time, and keep their forms when the same bytes come again', () => {
+  test('are not found after their time, and keep their compressed forms when the same bytes come again', () => {
     const store = new LiveEntries(MIB)
     const [body, other] = [answer(2_000), answer(2_001)]
     const putUntil = (given: CachedResponse, freshUntil: number) =>
@@ -175,7 +175,7 @@ describe('the entries of the live cache', () => {
     assert.equal(store.find('acme', 'site')?.status, 404)
   })
 
-  test('evict in the same time from many entries as from few', () => {
+  test('evict equally fast from many entries and from few', () => {
     const fill = (count: number) => {
       const store = new LiveEntries(count * 500)
       for (let i = 0; i < count; i++) put(store, `t${i}`, 'k', answer(10))

@@ -21,7 +21,7 @@ describe('a cached response', () => {
     assert.equal(cache.find('acme', 'site')?.body.toString(), '0')
   })
 
-  test('is cached for an unknown name as for a known one', async (t) => {
+  test('is cached for an unknown name as it is for a known one', async (t) => {
     const { cache } = await openOne(t, { on: shared.current })
     let loads = 0
     const load = async () => {
@@ -39,7 +39,7 @@ describe('a cached response', () => {
     assert.equal(loads(), 1)
   })
 
-  test('is never an error: every waiting reader gets the error, the next one loads again', async (t) => {
+  test('is never an error: every waiting reader gets the error, and the next reader loads again', async (t) => {
     const { cache } = await openOne(t, { on: shared.current })
     let loads = 0
     const fail = () => {
@@ -94,7 +94,7 @@ describe('a write', () => {
     assert.ok(there.cache.trusted && there.cache.stats().bypassed === 0)
   })
 
-  test('to one store leaves the cached responses of others', async (t) => {
+  test('to one store leaves the cached responses of other stores', async (t) => {
     const { here, there } = await openTwo(t, { on: shared.current })
     await there.read('globex')
     await there.read('acme')
@@ -188,7 +188,7 @@ describe('when notifications cannot be relied on', { concurrency: true }, () => 
     await cache.stop()
   })
 
-  test('trust ends by the clock, even if no timer has run', async (t) => {
+  test('trust in notifications ends by the clock, even if no timer has run', async (t) => {
     let ahead = 0
     const { cache, read } = await openOne(t, { clock: { now: () => performance.now() + ahead } })
     await read()
@@ -198,7 +198,7 @@ describe('when notifications cannot be relied on', { concurrency: true }, () => 
     await until('trusted again', () => cache.trusted)
   })
 
-  test('a load that began in trust is not cached after trust was lost and regained', async (t) => {
+  test('a load that began while notifications were trusted is not cached after the trust was lost and regained', async (t) => {
     const { cache, test } = await openOne(t)
     const barrier = Promise.withResolvers<void>()
     const early = cache.read('acme', 'site', async () => {
@@ -213,7 +213,7 @@ describe('when notifications cannot be relied on', { concurrency: true }, () => 
     assert.equal(cache.find('acme', 'site'), null)
   })
 
-  test('no reader gets a load that began before it, and still a crowd costs two loads', async (t) => {
+  test('no reader gets a load that began before the read, and a crowd still costs only two loads', async (t) => {
     const { cache } = await openOne(t)
     await cache.stop()
     let loads = 0
@@ -259,7 +259,7 @@ describe('compressed bodies', () => {
     assert.equal(cache.stats().bytes, 0)
   })
 
-  test('are not made of a response that is small, incompressible or not cached', async (t) => {
+  test('are not made for a response that is small, incompressible or not cached', async (t) => {
     const { cache } = await openOne(t, { on: shared.current })
     const small = await cache.read('acme', 'small', async () => text('x'.repeat(1_024)))
     assert.equal(await cache.encoded(small, 'br'), null)

@@ -170,7 +170,7 @@ test('a log line about a failure names code, message and work, and holds no secr
     },
   )
 
-  await t.test('whatever happened', () => {
+  await t.test('the log line of any failure has no secret and no statement', () => {
     const secrets = [
       ...Object.values(SECRETS),
       decodeURIComponent(new URL(app.database.url).password),

@@ -63,7 +63,7 @@ describe('no card number leaves the log', () => {
     })
   }
 
-  test('whatever field, message, error or cause contains it', () => {
+  test('a card number is removed from any field, message, error or cause', () => {
     const { logger, text, lines } = openLog()
     for (const card of CARDS) {
       const cause = Object.assign(new Error(`no such card ${card}`), { detail: card })

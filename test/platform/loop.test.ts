@@ -81,7 +81,7 @@ describe('a loop', () => {
     }
   })
 
-  test('survives a step that fails, says so, and waits longer each time', async (t) => {
+  test('survives a step that fails, logs it, and waits longer each time', async (t) => {
     const at: number[] = []
     const { loop, lines } = start(t, async () => {
       at.push(performance.now())

@@ -50,7 +50,7 @@ describe('a mail to a list', () => {
     }
   })
 
-  test('fails its signature when either header or the text is changed on the way', async (t) => {
+  test('fails its signature check when either header or the text is changed on the way', async (t) => {
     const { url, received } = await startSmtp(t)
     await createTransport(url, FROM, { dkim })?.deliver({ ...mail, listHeaders })
     const raw = received[0]?.raw ?? ''
@@ -86,7 +86,7 @@ describe('a mail to a list', () => {
   })
 })
 
-test('a mail to one person is signed too, and has no headers of a list', async (t) => {
+test('a mail to one person is signed too, and has no list headers', async (t) => {
   const { url, received } = await startSmtp(t)
   await createTransport(url, FROM, { dkim })?.deliver(mail)
   const raw = received[0]?.raw ?? ''

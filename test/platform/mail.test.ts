@@ -36,7 +36,7 @@ function isNearly(wait: number | null | undefined, seconds: number) {
 }
 
 describe('the outbox of mail', () => {
-  test('sends mails of committed transactions, and only those', async (t) => {
+  test('sends the mails of committed transactions, and no others', async (t) => {
     const { app, worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
     await app
@@ -118,7 +118,7 @@ describe('the outbox of mail', () => {
     assert.deepEqual(await query('select id from mails'), [])
   })
 
-  test('takes the name of a sender on one line alone, and answers to nothing but an address', async (t) => {
+  test("accepts a sender's name on one line alone, and replies only to a valid address", async (t) => {
     const { url, received } = await startSmtp(t)
     const outgoing = { id: 'x', recipient: 'ann@example.com', subject: 'Hi', body: 'Hello.' }
     const deliver = (more: object) => transport(url)?.deliver({ ...outgoing, ...more })
@@ -136,7 +136,7 @@ describe('the outbox of mail', () => {
     }
   })
 
-  test('refuses such a mail in a row that other code wrote', async (t) => {
+  test('refuses such a mail also in a row that other code wrote', async (t) => {
     const { worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
     await query(`insert into mails (recipient, subject, body)
@@ -197,7 +197,7 @@ describe('a mail server that fails', () => {
     })
   }
 
-  test('or cannot be reached costs one attempt', async (t) => {
+  test('costs one attempt when it cannot be reached', async (t) => {
     const { app, worker, query } = await open(t)
     await send(app.directory, mail)
     await sendDue(worker, transport('smtp://127.0.0.1:1'))
@@ -223,7 +223,7 @@ describe('several workers', () => {
     assert.equal(count.sent, 40)
   })
 
-  test('take over from one that died, without counting an attempt', async (t) => {
+  test('take over mails from a worker that died, without counting an attempt', async (t) => {
     const { app, worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
     await send(app.directory, mail)

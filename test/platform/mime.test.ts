@@ -24,7 +24,7 @@ const message: Message = {
 const read = (raw: string) => readMail({ from: '', to: ['ann@example.com'], raw })
 
 describe('a message that is written by hand', () => {
-  test('is read by a mail program as it was meant', () => {
+  test('is read by a mail program as it was written', () => {
     const text = `Grüße, 5 €, 你好, 😀\n${'a long line '.repeat(200)}\n`
     const subject =
       'Grüße aus dem Laden – 你好 😀, mit einem Betreff, der länger ist als eine Zeile'
@@ -66,7 +66,7 @@ describe('a message that is written by hand', () => {
     assert.equal(subject.header('bcc'), null)
   })
 
-  test('has the link of its reader, wherever it begins in a line', () => {
+  test("has the reader's link, wherever in a line it begins", () => {
     const { text: _text, html: _html, ...rest } = message
     const url = 'https://platform.example/?a=1&b=2'
     for (let length = 0; length <= 120; length++) {

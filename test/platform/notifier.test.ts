@@ -39,7 +39,7 @@ test('the notification of new work', async (t) => {
   await until('both listen', async () => (await listening()).length === 2)
 
   await t.test(
-    'arrives at once in this process and soon in others, once for all work that came meanwhile',
+    'arrives at once in this process and soon in other processes, once for all work that came meanwhile',
     async () => {
       for (let n = 0; n < 100; n++) sender.notify('work')
       assert.equal(own, 100)

@@ -56,7 +56,7 @@ const readClock = async () =>
   Number((await query<{ now: Date }>('select clock_timestamp() as now'))[0]?.now)
 
 describe('the handler of a topic', () => {
-  test('gets payloads of its shape alone; another is tried again, and never handled', async () => {
+  test('gets only payloads of its shape; another payload is tried again, and never handled', async () => {
     const topic = { type: 'shaped', payload: Type.Object({ order_id: Type.String() }) }
     const got: unknown[] = []
     const handlers = { shaped: handle(topic, async (payload) => void got.push(payload)) }
@@ -118,7 +118,7 @@ describe('an event', () => {
     assert.deepEqual(seen.toSorted(), [acme, bolt].toSorted())
   })
 
-  test('an event of a type that a worker does not know yet waits for a worker that does', async () => {
+  test('an event of a type that a worker does not know yet waits for a newer worker', async () => {
     await emit(acme, 'of.the.next.version')
     await deliverDue(worker, {}, { slots: 10 })
     const [waiting] = await listRows()
@@ -145,7 +145,7 @@ describe('an event', () => {
     assert.equal(events.length, 60)
   })
 
-  test('stays with its handler for longer than one lease', async () => {
+  test('keeps its lease while its handler runs for longer than one lease', async () => {
     await emit(acme, 'slow')
     const end = Promise.withResolvers<void>()
     let times = 0
@@ -227,7 +227,7 @@ describe('a worker', () => {
     assert.equal(await deliverDue(worker, { a: handler }, { slots: 10 }), 1)
   })
 
-  test('a worker that lost its lease leaves the result to the worker that has it', async () => {
+  test('a worker that lost its lease leaves the result to the worker that has it now', async () => {
     await emit(acme, 'a')
     const { events, handler } = listener()
     const losing: Handler = async () => {

@@ -23,12 +23,12 @@ function reasonOf(url: string, testTargets: readonly string[] = []): string {
   }
 }
 
-test('is tested with more than 110 vectors', () => {
+test('the check of addresses is tested with more than 110 vectors', () => {
   const rows = [...FORBIDDEN_ADDRESSES, ...UNSAFE_URLS]
   assert.ok(rows.reduce((sum, row) => sum + row.length - 1, 0) > 110)
 })
 
-test('takes no address of a special-purpose range for public', () => {
+test('the check of addresses calls no special-purpose range public', () => {
   for (const [range, ...addresses] of FORBIDDEN_ADDRESSES) {
     for (const address of addresses) {
       assert.equal(isPublicAddress(address), false, `${range}: ${address}`)
@@ -36,15 +36,15 @@ test('takes no address of a special-purpose range for public', () => {
   }
 })
 
-test('takes the public neighbours of the special-purpose ranges for public', () => {
+test('the check of addresses calls the neighbours of the special-purpose ranges public', () => {
   for (const address of PUBLIC_ADDRESSES) assert.equal(isPublicAddress(address), true, address)
 })
 
-test('takes no other spelling for an address', () => {
+test('the check of addresses accepts no other spelling of an address', () => {
   for (const text of NOT_ADDRESSES) assert.equal(isPublicAddress(text), false, text)
 })
 
-test('does not take an address of this installation for public, however it is written', () => {
+test('the check of addresses never calls an address of this installation public, however it is written', () => {
   const own = ['8.8.4.4', '2606:4700:4700:0:0:0:0:1001']
   assert.equal(isPublicAddress('8.8.4.4', own), false)
   assert.equal(isPublicAddress('2606:4700:4700::1001', own), false)
@@ -55,7 +55,7 @@ test('does not take an address of this installation for public, however it is wr
   )
 })
 
-test('refuses every unsafe URL for its own reason and with the same message', () => {
+test('the check of addresses refuses every unsafe URL for its own reason and with the same message', () => {
   for (const [reason, ...urls] of UNSAFE_URLS) {
     for (const template of urls) {
       const url = template.replaceAll('PORT', String(PORT))
@@ -64,7 +64,7 @@ test('refuses every unsafe URL for its own reason and with the same message', ()
   }
 })
 
-test('refuses every special-purpose address written into a URL', () => {
+test('the check of addresses refuses every special-purpose address written into a URL', () => {
   for (const [range, ...addresses] of FORBIDDEN_ADDRESSES) {
     for (const address of addresses) {
       const host = address.includes(':') ? `[${address}]` : address
@@ -73,7 +73,7 @@ test('refuses every special-purpose address written into a URL', () => {
   }
 })
 
-test('accepts public HTTPS URLs', () => {
+test('the check of addresses accepts public HTTPS URLs', () => {
   for (const url of SAFE_URLS) assert.equal(reasonOf(url), 'accepted', url)
 })
 
@@ -83,7 +83,7 @@ test('refuses a URL longer than any server takes', () => {
   assert.equal(reasonOf(url(2_049)), 'malformed')
 })
 
-test('exempts a test target and nothing else', () => {
+test('the check of addresses exempts a test target and nothing else', () => {
   const targets = ['127.0.0.1:8080', 'Sink:80', '[::1]:8080']
   const table: readonly (readonly [url: string, outcome: string])[] = [
     ['http://127.0.0.1:8080/', 'accepted'],

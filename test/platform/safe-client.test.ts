@@ -55,7 +55,7 @@ async function countConnections(scheme: 'http' | 'https') {
   return { port, requests: () => seen.length, connections: () => new Set(seen).size }
 }
 
-test('calls go over one connection, one after another, and each looks the name up', async () => {
+test('calls go over one connection, one after another, and each call looks the name up', async () => {
   dns.set('hook.test', fixed('127.0.0.1'))
   for (const scheme of ['http', 'https'] as const) {
     const { port, requests, connections } = await countConnections(scheme)
@@ -112,7 +112,7 @@ test('a server that closes the connection between two calls has not failed', asy
   assert.equal(new Set(sockets).size, 3)
 })
 
-test('a server that closes it as the second call arrives is called again, once', async () => {
+test('a server that closes the connection as the second call arrives is called again, once', async () => {
   let connections = 0
   let cut = 0
   const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
@@ -158,7 +158,7 @@ test('a response that was not read to its end, or never came, ends its connectio
   await until('nothing stays open', () => closed === 4)
 })
 
-test('bytes that a server sends unasked are not taken for the next response', async () => {
+test('bytes that a server sends unasked are not read as the next response', async () => {
   let connections = 0
   const port = await servers.raw((socket) => {
     connections++

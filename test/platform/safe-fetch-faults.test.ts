@@ -71,17 +71,17 @@ function writeSlowly(socket: Socket, bytes: string) {
   socket.on('close', () => clearInterval(timer))
 }
 
-test('gives up at the deadline on a server that sends nothing', async () => {
+test('safe-fetch gives up at the deadline on a server that sends nothing', async () => {
   const port = await servers.raw(() => {})
   await assertTimeout(sendTo(port))
 })
 
-test('gives up at the deadline on a server that never finishes the TLS handshake', async () => {
+test('safe-fetch gives up at the deadline on a server that never finishes the TLS handshake', async () => {
   const port = await servers.raw(() => {})
   await assertTimeout(sendTo(port, { scheme: 'https' }))
 })
 
-test('gives up at the deadline on headers that arrive slowly', async () => {
+test('safe-fetch gives up at the deadline on headers that arrive slowly', async () => {
   const port = await servers.raw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nx-writeSlowly: ')
     writeSlowly(socket, 'x')
@@ -89,14 +89,14 @@ test('gives up at the deadline on headers that arrive slowly', async () => {
   await assertTimeout(sendTo(port))
 })
 
-test('gives up at the deadline on endless interim responses', async () => {
+test('safe-fetch gives up at the deadline on endless interim responses', async () => {
   const port = await servers.raw((socket) =>
     writeSlowly(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
   )
   await assertTimeout(sendTo(port))
 })
 
-test('gives up at the deadline on a name server that does not answer', async () => {
+test('safe-fetch gives up at the deadline on a name server that does not answer', async () => {
   dns.set('silent.test', () => ({ silent: true }))
   await assertTimeout(start([]).check('https://silent.test/'))
   await assertTimeout(post(start([]), 'https://silent.test/'))
@@ -128,7 +128,7 @@ test('a slow body delays the call neither past its own limit nor past the deadli
   assert.ok(best < BODY_MS, `${best} ms`)
 })
 
-test('reads 64 KiB of a body of 1 GiB, in bounded memory', async () => {
+test('safe-fetch reads 64 KiB of a body of 1 GiB, in bounded memory', async () => {
   const gibibyte = 1_024 ** 3
   const chunk = Buffer.alloc(64 * 1_024, 'z')
   let sent = 0
@@ -152,7 +152,7 @@ test('reads 64 KiB of a body of 1 GiB, in bounded memory', async () => {
   assert.ok(grown < 20 * 1_024 ** 2, `memory grew by ${grown} bytes`)
 })
 
-test('answers whether the body is complete', async () => {
+test('safe-fetch answers whether the body is complete', async () => {
   for (const [length, complete] of [
     [0, true],
     [LIMIT, true],
@@ -172,7 +172,7 @@ test('answers whether the body is complete', async () => {
   assert.equal(answer.complete, false)
 })
 
-test('names the kind of failure', async () => {
+test('safe-fetch names the kind of failure', async () => {
   const reply = (text: string) => servers.raw((socket) => socket.end(text))
   const table: readonly (readonly [what: string, kind: string, port: number, scheme?: string])[] = [
     ['garbage', 'protocol', await reply('220 mail.example ESMTP\r\n')],
@@ -209,7 +209,7 @@ test('names the kind of failure', async () => {
   }
 })
 
-test('reports a name without an address as a DNS failure', async () => {
+test('safe-fetch reports a name without an address as a DNS failure', async () => {
   dns.set('gone.test', () => ({ code: 'NXDOMAIN' }))
   dns.set('broken.test', () => ({ code: 'SERVFAIL' }))
   dns.set('empty.test', () => ({}))
@@ -221,7 +221,7 @@ test('reports a name without an address as a DNS failure', async () => {
   }
 })
 
-test('uses the addresses of one family when the lookup of the other fails', async () => {
+test('safe-fetch uses the addresses of one family when the lookup of the other fails', async () => {
   const port = await servers.http((_request, response) => response.end('ok'))
   const works = fixed('127.0.0.1')
   dns.set('half.test', (type, asked) => (type === 'A' ? works(type, asked) : { code: 'SERVFAIL' }))
@@ -229,7 +229,7 @@ test('uses the addresses of one family when the lookup of the other fails', asyn
   assert.equal((await post(safe, `http://half.test:${port}/`, 5_000)).body.toString(), 'ok')
 })
 
-test('sends nothing when a header would break out of its line', async () => {
+test('safe-fetch sends nothing when a header would break out of its line', async () => {
   let requests = 0
   const port = await servers.http((_request, response) => {
     requests += 1
@@ -246,7 +246,7 @@ test('sends nothing when a header would break out of its line', async () => {
   assert.equal(requests, 0)
 })
 
-test('leaves no socket and no DNS lookup open', async () => {
+test('safe-fetch leaves no socket and no DNS lookup open', async () => {
   const answering = await servers.http((_request, response) => response.end('x'))
   const hanging = await servers.raw(() => {})
   const refusing = 1
@@ -273,7 +273,7 @@ test('leaves no socket and no DNS lookup open', async () => {
   assert.deepEqual(left(), [])
 })
 
-test('waits for running calls when it closes, and accepts no more', async () => {
+test('safe-fetch waits for running calls when it closes, and accepts no more', async () => {
   let answer = () => {}
   const arrived = Promise.withResolvers<void>()
   const port = await servers.http((_request, response) => {

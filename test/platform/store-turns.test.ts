@@ -41,7 +41,7 @@ const finish = (rows: readonly HeldChore[]) =>
 const [first = '', second = '', third = ''] = refs
 
 describe('the turns of the stores', () => {
-  test('serve one row within two claims, beside 1,000 rows and 1,900 idle stores', async () => {
+  test('serve a store with one row within two claims, beside 1,000 rows and 1,900 idle stores', async () => {
     await add([first], 1_000)
     await add(refs.slice(100), 1, false)
     await add([third], 1)
@@ -85,7 +85,7 @@ describe('the turns of the stores', () => {
     assert.equal(all.length, 250)
   })
 
-  test('pass over stores that can take no more, and find those behind their rows', async () => {
+  test('skip stores that can take no more, and find the stores behind them', async () => {
     await add([first, second], 300)
     await add([third], 1)
     const busy = new Map([
@@ -135,7 +135,7 @@ describe('the turns of the stores', () => {
   })
 })
 
-test('the turns of a table of work go round, and name each store once', async () => {
+test('the turns over a table begin again after the last store, and name each store once', async () => {
   await add(refs.slice(0, 25), 10)
   const turns = createRowTurns({ table: sql`chores`, only: sql`due_at is not null` })
   const rounds = [[], [], []] as string[][]

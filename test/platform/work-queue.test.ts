@@ -28,7 +28,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 const storeOf = (name: string) => name[0] ?? ''
 
 describe('a work queue', () => {
-  test('runs only so much at a time, and the stores take turns', async () => {
+  test('runs a limited number of jobs at a time, and the stores take turns', async () => {
     const queue = new WorkQueue({ running: 2, waiting: 10, waitingPerStore: 5 })
     const { started, work, endOne } = openWork()
     const names = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'c1']
@@ -43,7 +43,7 @@ describe('a work queue', () => {
     assert.ok(queue.isIdle)
   })
 
-  test('runs the work of no store in the order in which it came', async () => {
+  test('runs work without a store in the order in which it came', async () => {
     const queue = new WorkQueue({ running: 1, waiting: 4, waitingPerStore: 1 })
     const { started, work, endOne } = openWork()
     const names = ['first', 'second', 'third', 'fourth']
@@ -69,7 +69,7 @@ describe('a work queue', () => {
     assert.deepEqual(await Promise.all(accepted), ['a1', 'a2', 'a3', 'b1', 'c2'])
   })
 
-  test('refuses with the error of its owner, which says why', async () => {
+  test('refuses with the error of its owner, which explains why', async () => {
     const refuse = (cause: Error) => new ApiError('rate_limited', { cause })
     const queue = new WorkQueue({ running: 1, waiting: 2, waitingPerStore: 1, refuse })
     const { work, endOne } = openWork()
@@ -96,7 +96,7 @@ describe('a work queue', () => {
     assert.equal(await queue.run(async () => 'again'), 'again')
   })
 
-  test('rejects all work that waits when it is told to, and lets the rest end', async () => {
+  test('rejects all waiting work when it is told to, and lets running work end', async () => {
     const queue = new WorkQueue({ running: 1, waiting: 2 })
     const { started, work, endOne } = openWork()
     const running = queue.run(work('running'), 'a')
@@ -112,7 +112,7 @@ describe('a work queue', () => {
     assert.ok(queue.isIdle)
   })
 
-  test('leaves a slot to other stores where one may not have all', async () => {
+  test('leaves a slot to other stores if one store may not have all', async () => {
     const queue = new WorkQueue({ running: 2, runningPerStore: 1, waiting: 10 })
     const { started, work, endOne } = openWork()
     const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) =>
@@ -131,7 +131,7 @@ describe('a work queue', () => {
     assert.ok(queue.isIdle)
   })
 
-  test('ends the wait of work whose signal is aborted, and of no other', async () => {
+  test('ends the wait of work whose signal is aborted, and of no other work', async () => {
     const queue = new WorkQueue({ running: 1, waiting: 3 })
     const { started, work, endOne } = openWork()
     const { signal, abort } = openSignal()

@@ -4,7 +4,7 @@ import { readFigures, toTable } from '../../bench/against.ts'
 import { readArguments } from '../../bench/run.ts'
 
 describe('a figure of two commits', () => {
-  test('is read from what either of them prints', () => {
+  test('is read from the output of either commit', () => {
     const printed = [
       'ok   checkouts by card over 100 stores: 168/s of 520/s, bare node:http + pg = 32 %',
       'LOW  idle memory without PostgreSQL: 163.52 MB of at most 150 MB',
@@ -18,7 +18,7 @@ describe('a figure of two commits', () => {
     ])
   })
 
-  test('shows the median and the range of both, and one by the other', () => {
+  test('shows the median and the range of both, and one as a ratio of the other', () => {
     const rounds = (...values: number[]) =>
       values.map((value) => [{ name: 'orders', value, unit: '/s' }])
     const table = toTable(rounds(100, 130, 110), rounds(50, 55, 60), '996490f')
@@ -31,7 +31,7 @@ describe('a figure of two commits', () => {
     )
   })
 
-  test('leaves out what only one of them measures', () => {
+  test('leaves out figures that only one of them measures', () => {
     const here = [[{ name: 'new', value: 1, unit: 's' }]]
     assert.doesNotMatch(toTable(here, [[]], '996490f'), /new/)
   })

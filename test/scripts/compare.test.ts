@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shortDiff } from '../../scripts/compare.ts'
 
-test('a difference shows the lines that went and came, and no others', () => {
+test('a difference shows the removed and the added lines, and no others', () => {
   const before = ['one', 'two', 'three', 'four', 'five'].join('\n')
   const after = ['one', 'zwei', 'three', 'four', 'vier', 'five'].join('\n')
   assert.deepEqual(shortDiff(before, after).split('\n').sort(), ['+ vier', '+ zwei', '- two'])

@@ -28,7 +28,7 @@ describe('the records of decisions', () => {
     ['a comment of one line', `/** Statements before one Sync (${NAME}). */`],
     ['a comment behind code', `cork() // See ${NAME}.`],
   ] as const) {
-    test(`are found in ${what}`, () => {
+    test(`are read from ${what}`, () => {
       assert.deepEqual(findLostDecisions([page()], [code(text)]), [])
     })
   }
@@ -47,7 +47,7 @@ describe('the records of decisions', () => {
     })
   }
 
-  test('are refused where no comment of their file names them', () => {
+  test('are refused if no comment of their file names them', () => {
     for (const text of ['', `const why = '${NAME}'`, '// See decision 0003.']) {
       const found = findLostDecisions([page()], [code(text)])
       assert.equal(found[0], `${RECORD}: no comment of ${FILE} names "decision 0002"`)
@@ -55,7 +55,7 @@ describe('the records of decisions', () => {
     assert.equal(findLostDecisions([page()], []).length, 1, 'a file that is gone names nothing')
   })
 
-  test('are refused where a comment names one that does not list its file', () => {
+  test('are refused if a comment names one that does not list its file', () => {
     const other = code(`// See ${NAME}.`, 'src/db/pool.ts')
     assert.deepEqual(findLostDecisions([page()], [NAMING, other]), [
       'src/db/pool.ts: no record 0002 in docs/decisions/ lists this file',
@@ -63,14 +63,14 @@ describe('the records of decisions', () => {
     assert.equal(findLostDecisions([], [NAMING]).length, 1, 'a record that does not exist')
   })
 
-  test('are refused with one number for two of them', () => {
+  test('are refused if two of them have one number', () => {
     const twin = page(TEXT, 'docs/decisions/0002-other.md')
     assert.deepEqual(findLostDecisions([page(), twin], [NAMING]), [
       'docs/decisions/0002-other.md: another record has the number 0002',
     ])
   })
 
-  test('need no file once another one replaced them', () => {
+  test('need no file once another record has replaced them', () => {
     const replaced = TEXT.replace('stands; [0007]', 'replaced by [0007]').replace(
       `\`${FILE}\``,
       'nothing',

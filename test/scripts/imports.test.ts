@@ -32,7 +32,7 @@ const check = (root: string, uses: Record<string, string[]> = { ledger: [], stor
 const BELOW = { 'src/kernel/a.ts': [], 'src/db/a.ts': ['../kernel/a.ts'] }
 
 describe('the import rule', () => {
-  test('lets an import point to the right', async (t) => {
+  test('allows an import that points to the right', async (t) => {
     const root = await plant(t, {
       ...BELOW,
       'src/modules/stores/schema.ts': [],
@@ -43,7 +43,7 @@ describe('the import rule', () => {
     assert.deepEqual(report, { modules: 5, violations: [] })
   })
 
-  test('lets every kind of file of a module import its own level and those below', async (t) => {
+  test("allows a module's files to import their own level and those below", async (t) => {
     const root = await plant(t, {
       'src/modules/ledger/money.ts': [],
       'src/modules/stores/adapters/one/adapter.ts': [],
@@ -254,13 +254,13 @@ describe('the house rules', () => {
     ])
   })
 
-  test('find a page that names a file that is gone', () => {
+  test('find a page that names a file that does not exist', () => {
     const text = 'See `test/there.test.ts` and `test/gone.test.ts`, not `test`.'
     const found = findLostNames([{ path: 'docs/x.md', text }], (path) => path.includes('there'))
     assert.deepEqual(found, ['docs/x.md: there is no test/gone.test.ts'])
   })
 
-  test('find a relative link to a file that is gone', () => {
+  test('find a relative link to a file that does not exist', () => {
     const text =
       '[a](../README.md) [b](there.md#part) [c](gone.md) [d](gone/e.md#f) [g](#here) ' +
       '[h](https://example.com/gone.md) [i](/docs/gone)'
@@ -272,7 +272,7 @@ describe('the house rules', () => {
     ])
   })
 
-  test('let each thing stand in its own place', () => {
+  test('allow each thing in its own place', () => {
     const sources = [
       { path: 'src/config.ts', text: 'process.env' },
       { path: 'src/modules/stores/queries.ts', text: 'sql`select 1`' },

@@ -64,7 +64,7 @@ describe('a change chooses the tests that reach it', () => {
   }
 })
 
-test('every folder with source files is one that a change can be in', () => {
+test('every folder with source files is watched for changes', () => {
   const root = join(import.meta.dirname, '../..')
   const tracked = execFileSync('git', ['ls-files', '--', '*.ts', '*.mjs'], { cwd: root })
   const sources = new Set(globSync(SOURCES, { cwd: root }))
@@ -72,7 +72,7 @@ test('every folder with source files is one that a change can be in', () => {
   assert.deepEqual(missing, [])
 })
 
-test('changed is what is new, changed, moved or deleted since the branch left its base', async (t) => {
+test('changed files are the new, edited, moved or deleted ones since the branch left its base', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'changed-'))
   t.after(() => rm(root, { recursive: true, force: true }))
   const git = (...args: string[]) =>

@@ -78,7 +78,7 @@ describe('files that share a process', () => {
     assert.deepEqual(said, [...a, ...b, 'c'])
   })
 
-  test('all run, and close, where one fails before its first test or cannot be loaded', async (t) => {
+  test('all run, and close, also if one fails before its first test or cannot be loaded', async (t) => {
     const { status, stdout, said } = await run(t, {
       'a.mjs': `
         after(() => say('closes a'))

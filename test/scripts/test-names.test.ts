@@ -85,7 +85,7 @@ describe('a run by name', () => {
     })
   }
 
-  test('fails where no test has it, and says so', async (t) => {
+  test('fails if no test has the text, and says so', async (t) => {
     const { status, stdout } = await run(t, 'no such name')
     assert.equal(status, 1)
     assert.equal(stdout.trim(), 'No tests have "no such name" in the name.')

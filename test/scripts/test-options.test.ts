@@ -56,7 +56,7 @@ describe('the command line of npm test', () => {
     ['check.ts', ['typos'], /usage: npm run check[\s\S]*types[\s\S]*imports/],
   ]
   for (const [script, args, expected] of runs) {
-    test(`ends with 2 and a usage text where ${script} cannot do ${args.join(' ')}`, () => {
+    test(`ends with 2 and a usage text if ${script} cannot do ${args.join(' ')}`, () => {
       const options = { encoding: 'utf8' } as const
       const { status, stderr } = spawnSync(process.execPath, [SCRIPTS + script, ...args], options)
       assert.equal(status, 2, stderr)

@@ -27,7 +27,7 @@ const commissionOf = async (path: string) =>
   (await commissionsOf({ merchant }, { order_id: path.split('/').at(-1) ?? '' }))[0]
 
 describe('a link with ?ref=', () => {
-  test('is kept in a cookie for the window of the affiliate, and sent with the checkout', async () => {
+  test('is kept in a cookie for the attribution window, and sent with the checkout', async () => {
     const { id, code } = await makeAffiliate({ merchant }, { cookie_days: 12 })
     const buyer = await withCart(shop, 'cedar-candle')
     const landed = await buyer.get(`/products/cedar-candle?ref=${code.toLowerCase()}`)
@@ -42,7 +42,7 @@ describe('a link with ?ref=', () => {
     assert.equal(affiliate.referral_codes[0].clicks, 1)
   })
 
-  test('the link of the last affiliate counts, and one that does not count changes nothing', async () => {
+  test('the link of the last affiliate counts, and an invalid link changes nothing', async () => {
     const [first, second] = [await makeAffiliate({ merchant }), await makeAffiliate({ merchant })]
     const buyer = await withCart(shop, 'cedar-candle')
     for (const code of [first.code, second.code]) await buyer.get(`/?ref=${code}`)
@@ -65,7 +65,7 @@ describe('a link with ?ref=', () => {
     assert.equal(await commissionOf(await placeOrder(buyer)), undefined)
   })
 
-  test('sets no cookie for who follows none', async () => {
+  test('sets no cookie for shoppers who follow no link', async () => {
     const visitor = shopper()
     await visitor.get('/')
     await visitor.get('/products')
@@ -135,7 +135,7 @@ describe('the page of an affiliate', () => {
     )
   })
 
-  test('knows the browser from then on: its orders earn nothing', async () => {
+  test("marks the browser as the affiliate's: its orders earn nothing", async () => {
     const { code, path } = await open()
     const own = await withCart(shop, 'cedar-candle')
     assert.equal((await own.get(path)).status, 200)

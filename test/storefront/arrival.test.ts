@@ -59,7 +59,7 @@ describe('the day of arrival', () => {
     assert.ok(text.includes(`Voraussichtliche Lieferung: ${days}`), text)
   })
 
-  test('is not shown for gift cards, and no longer once it has passed', async (t) => {
+  test('is not shown for gift cards, and not once the day has passed', async (t) => {
     const shopper = openShopper(shop.url, 'demo.localhost')
     assert.doesNotMatch((await shopper.get('/products/gift-card')).text, /Expected delivery/)
     const buyer = await setup.withCart(shop, 'cedar-candle')

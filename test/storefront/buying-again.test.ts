@@ -70,13 +70,13 @@ describe('the choice between once and again and again', () => {
     assert.match(plans, /Change, pause or cancel it at any time\./)
   })
 
-  test('is not offered for what is sold once, in a gift card or where the store does not', async () => {
+  test('is not offered for products that are sold once, in a gift card or if the store does not offer it', async () => {
     for (const slug of ['cedar-candle', 'gift-card']) {
       assert.doesNotMatch((await newShopper().get(`/products/${slug}`)).text, /name="plan"/)
     }
   })
 
-  test('counts for its own line alone: in the cart, the checkout and what is charged', async () => {
+  test('applies to its own line alone: in the cart, the checkout and the charge', async () => {
     const shopper = newShopper()
     await add(shopper, coffee)
     await add(shopper, coffee, AGAIN)
@@ -96,7 +96,7 @@ describe('the choice between once and again and again', () => {
     assert.equal(subtotal, 1_400 + 1_250 + 2_800)
   })
 
-  test('is changed in the cart, and joins a line that is like it', async () => {
+  test('can be changed in the cart, and joins an equal line', async () => {
     const shopper = newShopper()
     await add(shopper, coffee)
     const both = await add(shopper, coffee, AGAIN)
@@ -125,7 +125,7 @@ describe('the choice between once and again and again', () => {
     assert.deepEqual((await activeOf(String(first.headers.location))).repeated, [[coffee, 1]])
   })
 
-  test('is taken back where the store no longer offers it, and the cart can still be bought', async () => {
+  test('is withdrawn if the store no longer offers it, and the cart can still be bought', async () => {
     const shopper = newShopper()
     await add(shopper, coffee, AGAIN)
     const feature_key = 'subscriptions'
@@ -145,7 +145,7 @@ describe('the choice between once and again and again', () => {
 })
 
 describe('the confirmation of an order', () => {
-  test('says where mails go, what is sent again and when, and leads to the subscription', async () => {
+  test('says where mails go, which deliveries follow and when, and links to the subscription', async () => {
     const shopper = newShopper()
     await add(shopper, coffee, AGAIN)
     const path = await pay(shopper, { email: 'ada+mugs@example.com' })
@@ -161,7 +161,7 @@ describe('the confirmation of an order', () => {
     assert.match((await shopper.get(`/subscriptions/${id}`)).text, /House Coffee/)
   })
 
-  test('keeps the address to the browser that entered it, and to its last order', async () => {
+  test('shows the address only to the browser that entered it, and only for its last order', async () => {
     const shopper = newShopper()
     await add(shopper, candle)
     const first = await pay(shopper)
@@ -182,7 +182,7 @@ describe('the dates of coming deliveries', () => {
   const dates = (first: string, interval: 'day' | 'week' | 'month' | 'year', count = 1) =>
     comingDates(first, { interval, interval_count: count }, 3)
 
-  test('are those of the platform: by the first day, in a shorter month on its last', () => {
+  test("equal those of the platform: on the first day's date, in a shorter month on its last day", () => {
     assert.deepEqual(dates('2027-01-31', 'month'), ['2027-02-28', '2027-03-31', '2027-04-30'])
     assert.deepEqual(dates('2028-02-29', 'year'), ['2029-02-28', '2030-02-28', '2031-02-28'])
     assert.deepEqual(dates('2026-12-24', 'week', 2), ['2027-01-07', '2027-01-21', '2027-02-04'])

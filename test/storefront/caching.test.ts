@@ -62,7 +62,7 @@ test('a site is read again by its ETag, and stays the same object until another 
   assert.equal((await findSite('demo.localhost'))?.brand.name, 'Anew')
 })
 
-test('a draft is read and rendered once while its preview lives, and is asked for each time', async (t) => {
+test('a draft is read and rendered once while its preview is valid, and checked each time', async (t) => {
   const client = openPlatformClient({ url: () => shop.url, token: STOREFRONT_TOKEN })
   t.after(() => client.close())
   let reads = 0
@@ -88,7 +88,7 @@ test('a draft is read and rendered once while its preview lives, and is asked fo
   assert.equal(reads, 4)
 })
 
-test('what was rendered of a site counts in the weight of the cache at once, and drops the oldest sites', async () => {
+test('the rendered parts of a site count in the weight of the cache at once, and push out the oldest sites', async () => {
   const siteOf = () => readSite({ tenantRef: 'demo', manifest: {} } as Resolved, 'hash')
   const cache = createCache<{ site: Site }>({
     freshMs: 0,
@@ -150,7 +150,7 @@ test('pages that are kept with an answer of the catalog count in the weight of t
   )
 })
 
-test('a reader whose load is refused for too many that wait keeps no other from the answer', async () => {
+test('a reader who is refused because too many wait keeps no other reader from the answer', async () => {
   const cache = createCache<{ by: string }>({ freshMs: 0, weightMax: 1_000, keeperOf: (it) => it })
   const tooMany = new PlatformError(429, { error: { code: 'rate_limited' } }, 1)
   const { promise: refusal, reject } = Promise.withResolvers<never>()

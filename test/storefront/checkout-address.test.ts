@@ -47,7 +47,7 @@ async function withSite(t: TestContext, store: object, shipping: object) {
 }
 
 describe('the rules of addresses', () => {
-  test('have an example that fits its pattern, and regions without a code twice', () => {
+  test('have an example that fits its pattern, and no region code twice', () => {
     for (const country of COUNTRIES) {
       const { pattern, example } = ruleOf(country).postcode ?? { pattern: null, example: null }
       if (pattern !== null) assert.match(example ?? '', new RegExp(`^(?:${pattern})$`), country)
@@ -66,7 +66,7 @@ describe('the rules of addresses', () => {
 })
 
 describe('the countries of a checkout', () => {
-  test('are all of them, with the one of the store first and chosen', async () => {
+  test("are all countries, with the store's own first and chosen", async () => {
     const seen = await (await withCart()).get('/checkout')
     const codes = countriesOf(seen)
     assert.deepEqual([codes.length, codes[0], codes[1]], [COUNTRIES.length, 'US', 'AF'])
@@ -90,7 +90,7 @@ describe('the countries of a checkout', () => {
     assert.match(seen.text, />Österreich<[\s\S]+>Deutschland<[\s\S]+>Schweiz</)
   })
 
-  test('refuse another country in the form, and a country that the store has left since', async (t) => {
+  test('refuse another country in the form, and a country that the store has dropped since', async (t) => {
     const shopper = await withCart()
     const key = (await shopper.get('/checkout')).field('key')
     for (const country of ['XX', 'Germany', '<script>']) {
@@ -125,7 +125,7 @@ describe('an address', () => {
     assert.match(text, /data-part="city"[\s\S]+data-part="state"[\s\S]+data-part="postal_code"/)
   })
 
-  test('has its postcode in the form of its country', async () => {
+  test('has its postcode in the format of its country', async () => {
     for (const [country, wrong, right] of [
       ['US', 'SW1Y 4JH', '94103-1234'],
       ['GB', '94103', 'sw1y4jh'],
@@ -141,7 +141,7 @@ describe('an address', () => {
     }
   })
 
-  test('has its postcode as the post of its country writes it, whatever was typed', async () => {
+  test("has its postcode as the country's post office writes it, however it was typed", async () => {
     for (const [country, typed, written] of [
       ['GB', 'sw1y4jh', 'SW1Y 4JH'],
       ['NL', '1012js', '1012 JS'],

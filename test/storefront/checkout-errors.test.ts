@@ -27,7 +27,7 @@ const errorAt = ({ text }: Seen, name: string): string | undefined =>
   new RegExp(`id="${name}-error"[^>]*>([^<]*)`).exec(text)?.[1]
 
 describe('a checkout with mistakes', () => {
-  test('is one that a shopper can be reminded of; one that was only looked at is not', async () => {
+  test('counts as an unfinished checkout to remind of; a checkout that was only opened does not', async () => {
     const merchant = await shop.merchant('demo')
     const url = '/v1/merchant/marketing/reminders'
     const settings = { enabled: true, law_allows: true }
@@ -48,7 +48,7 @@ describe('a checkout with mistakes', () => {
     assert.equal((await merchant.put(`${url}/settings`, { enabled: false })).status, 200)
   })
 
-  test('names each at its field, and all of them above the form, with links', async () => {
+  test('shows each mistake at its field, and all of them above the form, with links', async () => {
     const fields = { email: 'nonsense', line1: '', postal_code: '1', card_number: '4111' }
     const { seen } = await send({ ...GOOD_CARD, ...fields, card_cvv: '' })
     const [, summary = ''] =
@@ -65,7 +65,7 @@ describe('a checkout with mistakes', () => {
     }
   })
 
-  test('sends no card that cannot be one: wrong digits, a past month, no security code', async () => {
+  test('sends no invalid card: wrong digits, a past month, no security code', async () => {
     const merchant = await shop.merchant('demo')
     const orders = await setup.countOrders(merchant)
     for (const [fields, name, message] of [
@@ -113,7 +113,7 @@ describe('a checkout with mistakes', () => {
 })
 
 describe('a declined card', () => {
-  test('is told at the card, and everything else is still filled in', async () => {
+  test('is reported at the card fields, and everything else is still filled in', async () => {
     const { shopper, seen } = await send({ ...card(DECLINED), line2: 'Flat 2' })
     const [, fieldset = ''] = /<fieldset id="card"([\s\S]*?)<\/fieldset>/.exec(seen.text) ?? []
     assert.match(fieldset, /^ aria-describedby="card-error"/)
@@ -128,7 +128,7 @@ describe('a declined card', () => {
     assert.match((await shopper.follow('/checkout', form)).text, /Thank you for your order!/)
   })
 
-  test('says why, as the bank tells it', async () => {
+  test('says the reason that the bank gives', async () => {
     for (const [number, message] of [
       ['4000 0000 0000 9995', /does not have enough funds/],
       ['4000 0000 0000 0069', /has expired/],

@@ -103,7 +103,7 @@ describe('"Buy now"', () => {
     assert.match(await orderOf(shopper, await pay(shopper, form)), /Order placed/)
   })
 
-  test('keeps the code and the shipping that were chosen', async () => {
+  test('keeps the chosen code and shipping', async () => {
     const shopper = openShopper(shop.url, 'demo.localhost')
     const { page, fields } = await buyNow('fern-teapot', 2)
     const key = (await shopper.get(page)).field('key')
@@ -114,7 +114,7 @@ describe('"Buy now"', () => {
     assert.match((await shopper.get('/cart')).text, /Your cart is empty/)
   })
 
-  test('"Buy now" of nothing that is sold leads to the products, and of too much to the product', async () => {
+  test('"Buy now" without an available product leads to the products, and with too many units to the product', async () => {
     const shopper = openShopper(shop.url, 'demo.localhost')
     for (const query of ['', '?variant=x', '?variant=00000000-0000-4000-8000-000000000000']) {
       assert.equal((await shopper.get(NOW + query)).headers.location, '/products', query)

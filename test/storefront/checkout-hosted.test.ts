@@ -33,7 +33,7 @@ async function setGateway(tokenization_key: string | null) {
 const policyOf = (headers: Record<string, unknown>) => String(headers['content-security-policy'])
 
 describe('the card fields of the gateway', () => {
-  test('are not there without a public key: cards are typed into the form', async () => {
+  test('are missing without a public key: cards are typed into the form', async () => {
     await setGateway(null)
     const shopper = await setup.withCart(shop, 'cedar-candle')
     const { text, headers } = await shopper.get('/checkout')
@@ -42,7 +42,7 @@ describe('the card fields of the gateway', () => {
     assert.ok(!policyOf(headers).includes(COLLECT))
   })
 
-  test('replace those of the form, and its policy allows that one host on that page alone', async () => {
+  test("replace those of the form, and the page's policy allows that one host on that page alone", async () => {
     await setGateway(PUBLIC_KEY)
     const shopper = await setup.withCart(shop, 'cedar-candle')
     const { text, headers } = await shopper.get('/checkout')
@@ -65,7 +65,7 @@ describe('the card fields of the gateway', () => {
     }
   })
 
-  test('give a token, which is all that is sent; a card in the form is not read', async () => {
+  test('give a token, and only the token is sent; a card in the form is not read', async () => {
     await setGateway(PUBLIC_KEY)
     const shopper = await setup.withCart(shop, 'cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
@@ -85,7 +85,7 @@ describe('the card fields of the gateway', () => {
     assert.equal(sent?.fields.ccnumber, undefined)
   })
 
-  test('are the reason that an order is not edited with a card that was typed', async () => {
+  test('prevent that an order is edited with a card that was typed', async () => {
     await setGateway(PUBLIC_KEY)
     const shopper = await setup.withCart(shop, 'cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')

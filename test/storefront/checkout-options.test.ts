@@ -78,7 +78,7 @@ describe('a gift card', () => {
     )
   })
 
-  test('a gift card that is unknown is explained, and buys nothing', async () => {
+  test('a gift card that is unknown is explained, and pays nothing', async () => {
     const shopper = await withCart('cedar-candle')
     const gift = 'AAAA-BBBB-CCCC-DDDD'
     const shown = await shopper.post('/checkout/update', { ...DETAILS, gift })
@@ -182,7 +182,7 @@ describe('a subscription', () => {
     )
   })
 
-  test('is not offered while the store has no add-on for it, and what runs is still found', async () => {
+  test('is not offered while the store has no add-on for it, and existing subscriptions are still shown', async () => {
     const feature_key = 'subscriptions'
     const shopper = await withCart('house-coffee')
     await merchant.post('/v1/merchant/entitlements/disable', { feature_key })
@@ -199,7 +199,7 @@ describe('a subscription', () => {
     })
   })
 
-  test('needs a card, and says so at the gift card that pays for all of it', async () => {
+  test('needs a card, and says so if a gift card pays for all of it', async () => {
     const shopper = await withCart('house-coffee')
     const gift = await giftCard(50_000)
     const chosen = { ...DETAILS, gift, subscribe: '1' }

@@ -37,7 +37,7 @@ async function returnTo(shopper: Awaited<ReturnType<typeof buy>>['shopper']) {
 }
 
 describe('the address of a shopper', () => {
-  test('is not remembered unless they say so: the box is not ticked', async () => {
+  test('is not remembered unless they ask for it: the box is not ticked', async () => {
     const { shopper } = await buy({})
     assert.ok(!shopper.cookies.has(ADDRESS))
     const seen = await returnTo(shopper)
@@ -76,7 +76,7 @@ describe('the address of a shopper', () => {
     assert.ok(!shopper.cookies.has(ADDRESS))
   })
 
-  test('cannot be changed, or taken to another store or another cookie', async () => {
+  test('cannot be changed, or moved to another store or another cookie', async () => {
     await (await shop.merchant('other')).put('/v1/my/store/manifest', { manifest: {} })
     await shop.operator.put('/v1/stores/other/status', { status: 'live' })
     const { shopper } = await buy({ remember: '1' })
@@ -110,7 +110,7 @@ describe('the address of a shopper', () => {
 })
 
 describe('a store without accounts', () => {
-  test('leads to no orders, offers to remember nothing, and uses no address of before', async () => {
+  test('links to no orders, offers to remember nothing, and uses no remembered address', async () => {
     const { shopper } = await buy({ remember: '1' })
     const merchant = await shop.merchant('demo')
     const { manifest } = (await merchant.get('/v1/my/site')).body.active

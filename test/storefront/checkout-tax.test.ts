@@ -92,7 +92,7 @@ describe('a store whose tax depends on the address', () => {
     assert.equal(await countOrders(merchant), before + 1)
   })
 
-  test('asks again when the address of the form is another one than that of the total', async () => {
+  test('asks again when the address in the form differs from the one of the total', async () => {
     const merchant = await shop.merchant('demo')
     const shopper = await withCart(shop, 'cedar-candle')
     const form = await shopper.get('/checkout')
@@ -136,7 +136,7 @@ describe('a store whose tax depends on the address', () => {
     assert.equal(next.total, amountsOf(shown).total)
   })
 
-  test('shows the cart without the address where the platform does not take it', async () => {
+  test('shows the cart without a total by address if the platform does not accept the address', async () => {
     const shopper = await withCart(shop, 'cedar-candle')
     const form = await shopper.get('/checkout')
     // A card number in the wrong field is refused everywhere.
@@ -194,7 +194,7 @@ describe('a browser at such a store', () => {
     assert.equal((await newestOrder()).payment_status, 'paid')
   })
 
-  test('a browser that pays in the moment in which the address is complete sees the total before it pays', async (t) => {
+  test('a browser that pays at the moment when the address is complete shows the total before it pays', async (t) => {
     const merchant = await shop.merchant('demo')
     const { page } = await openCheckout(t)
     const before = await countOrders(merchant)

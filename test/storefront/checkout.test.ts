@@ -60,7 +60,7 @@ describe('a cart', () => {
     assert.match(String(added.headers['set-cookie']), /HttpOnly; SameSite=Lax/)
   })
 
-  test('says what is out of stock, and cannot be checked out then', async () => {
+  test('says what is out of stock, and cannot be checked out until then', async () => {
     const { id } = await variantOf('wool-blanket')
     const path = `/v1/merchant/inventory/${id}`
     assert.equal((await merchant.put(path, { track_inventory: true })).status, 200)
@@ -179,7 +179,7 @@ describe('a checkout', () => {
     assert.match(again.text, /Thank you for your order!/)
   })
 
-  test('from a page that showed other items buys nothing before the shopper has seen them', async () => {
+  test('a checkout from a page that showed other items buys nothing before the shopper has seen them', async () => {
     const made = await merchant.post('/v1/merchant/catalog/products', {
       slug: 'sizes',
       name: 'Hat',
@@ -236,7 +236,7 @@ describe('a checkout', () => {
     )
   })
 
-  test('a checkout whose payment is not confirmed shows the order, also where it is sent again', async () => {
+  test('a checkout whose payment is not confirmed shows the order, also if it is sent again', async () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
     const form = { ...DETAILS, ...card('4000 0000 0000 5134'), key }

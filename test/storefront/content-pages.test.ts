@@ -109,7 +109,7 @@ describe('a content page', () => {
     }
   })
 
-  test('a content page with too many cells is shown as it is written, and sections beyond the bound of a page are not', async () => {
+  test('a content page with too many cells is shown unformatted, and sections beyond the limit of a page are left out', async () => {
     const table = `${'|a'.repeat(160)}\n${'|-'.repeat(160)}\n${'a\n'.repeat(400)}\n`
     const answer = '*a*\n'.repeat(1_500)
     const items = [1, 2, 3, 4, 5].map((n) => ({ question: `Question ${n}?`, answer }))
@@ -148,7 +148,7 @@ describe('a content page', () => {
     assert.doesNotMatch(faq.text, /Question 1|left out/)
   })
 
-  test('a content page and any other place can be linked from the menus', async () => {
+  test('a content page and any other page can be linked from the menus', async () => {
     const menus = {
       header: [
         { label: 'Us', page: 'about' },
@@ -191,7 +191,7 @@ describe('a home page that the manifest says nothing about', () => {
     assert.ok(odd.includes(`<link rel="icon" href="/stores/demo/assets/${file}?w=160">`))
   })
 
-  test('the home page of a store without products is polite to the public, and tells its owner what comes next', async () => {
+  test('the home page of a store without products is friendly to the public, and tells its owner what to do next', async () => {
     const plain = await shop.merchant('plain')
     await publish(plain, { brand: { name: 'Plain Store', email: 'hi@plain.example' } })
     const { version } = (await plain.get('/v1/my/site')).body.active

@@ -77,7 +77,7 @@ async function assertAnswers(urls: Iterable<string>) {
 }
 
 describe('the feeds of a store', () => {
-  test('are at its own host what they are on the platform', async () => {
+  test("are the same at the store's own host as on the platform", async () => {
     const [table, lines] = [await read('/feeds/google.tsv'), await read('/feeds/openai.jsonl.gz')]
     const direct = await shop.anyone.get(google('demo'))
     assert.deepEqual([table.status, table.text], [200, direct.text])
@@ -89,7 +89,7 @@ describe('the feeds of a store', () => {
     assert.ok(parseTsv(table.text).length > 10)
   })
 
-  test('are sent once to a reader that has them', async () => {
+  test('are answered with 304 to a reader that has them', async () => {
     for (const path of ['/feeds/google.tsv', '/feeds/openai.jsonl.gz']) {
       const { headers } = await read(path)
       const again = await read(path, { headers: { 'if-none-match': String(headers.etag) } })
@@ -115,7 +115,7 @@ describe('the feeds of a store', () => {
     }
   })
 
-  test('have the variant that a shopper sees behind the link, at its price', async () => {
+  test('list the variant that a shopper sees behind the link, at its price', async () => {
     const rows = parseTsv((await read('/feeds/google.tsv')).text)
     for (const { link = '', price, sale_price } of rows.filter((row) => row.item_group_id)) {
       const { pathname, search } = new URL(link)
@@ -125,7 +125,7 @@ describe('the feeds of a store', () => {
     }
   })
 
-  test('are of the host alone, and of no other name, method or preview', async () => {
+  test("are served at the store's host alone, and under no other name, method or preview", async () => {
     const other = await shop.merchant('neighbour')
     await other.put('/v1/my/store/manifest', { manifest: { brand: { name: 'Neighbour' } } })
     await shop.operator.put('/v1/stores/neighbour/status', { status: 'live' })
@@ -251,7 +251,7 @@ describe('the structured data of a store', () => {
     assert.deepEqual([store?.name, store?.email], ['Harbour & <Hearth>', 'hello@shop.example'])
   })
 
-  test('has a trail whose steps answer', async () => {
+  test('has a trail of links that all answer', async () => {
     const trail = dataOf((await read('/products/one')).text).find(
       (each) => each['@type'] === 'BreadcrumbList',
     )
@@ -263,7 +263,7 @@ describe('the structured data of a store', () => {
     await assertAnswers(items.map(({ item }) => item))
   })
 
-  test('stays one script whatever a product is called', async () => {
+  test('stays one valid script whatever a product is called', async () => {
     const name = '</script><script>alert(1)</script> " \u202E <!-- & \' `'
     const merchant = await shop.merchant('demo')
     const added = await addSample(merchant, {
@@ -287,7 +287,7 @@ describe('the sitemap', () => {
   const locations = ({ children }: XmlElement) =>
     children.map(({ children: [first] }) => first?.text ?? '')
 
-  test('is well-formed, has every page of the store once, and all of them answer', async () => {
+  test('is well-formed, has every page of the store once, and all pages answer', async () => {
     const { headers, text } = await read('/sitemap.xml')
     assert.match(String(headers['content-type']), /^application\/xml/)
     const root = parseXml(text)

@@ -57,7 +57,7 @@ describe('an order is found again', () => {
     assert.equal((await openBrowser().get(path)).status, 404, 'only where the link was opened')
   })
 
-  test('not by another address, an unknown number or a link that was changed', async () => {
+  test('an order is not found by another address, an unknown number or a changed link', async () => {
     const browser = openBrowser()
     const before = (await mails()).length
     const right = await find(browser, number, 'ada@example.com')

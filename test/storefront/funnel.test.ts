@@ -13,7 +13,7 @@ before(async () => {
 })
 
 describe('what shoppers do', () => {
-  test('is counted by the server of the storefront, without a cookie or a script', async () => {
+  test("is counted by the storefront's server, without a cookie or a script", async () => {
     const merchant = await shop.merchant('demo')
     const { products } = (await merchant.get('/v1/merchant/catalog/products?limit=1')).body
     const [{ id, slug }] = products

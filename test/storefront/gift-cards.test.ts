@@ -124,7 +124,7 @@ describe('a gift card in the shop', () => {
     assert.match(await pay(shopper, DETAILS), /^\/orders\//)
   })
 
-  test('goes to the shopper where no recipient is named, and is refused with half an address', async () => {
+  test('goes to the shopper if no recipient is named, and is refused with half an address', async () => {
     const shopper = newShopper()
     const wrong = await add(shopper, { recipient_email: 'robin', message: 'Hello' })
     assert.match(wrong.text, /valid email address of the recipient/)
@@ -134,7 +134,7 @@ describe('a gift card in the shop', () => {
     assert.match(await pay(shopper, { email }), /^\/orders\//)
   })
 
-  test('fills a cart no further than its cookie allows', async () => {
+  test('fills a cart no further than the cookie allows', async () => {
     const shopper = newShopper()
     for (let at = 0; at < 12; at++) {
       await add(shopper, { recipient_email: `robin${at}@example.com`, message: 'é'.repeat(300) })

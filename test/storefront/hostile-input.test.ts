@@ -46,7 +46,7 @@ async function publish(manifest: object) {
 }
 
 describe('a hostile address', () => {
-  test('never makes a page link to another host as the store’s own', async () => {
+  test('never makes a page link to another host as if it were the store’s own', async () => {
     for (const target of ['/\\evil.example/', '/\\\\evil.example', '/\\@evil.example/']) {
       const answer = await raw(target, ['host: demo.localhost'])
       assert.doesNotMatch(answer, /https?:\/\/[^"]*evil\.example/, target)
@@ -89,7 +89,7 @@ describe('a hostile address', () => {
     assert.equal(made, 3)
   })
 
-  test('reaches nothing of the platform but images', async () => {
+  test('reaches nothing of the platform except images', async () => {
     for (const path of ['/stores/demo', '/stores/demo/status', '/stores/..%2fv1/stores']) {
       const answer = await raw(path, ['host: demo.localhost'])
       assert.match(answer, /^HTTP\/1\.1 40[04]/, path)

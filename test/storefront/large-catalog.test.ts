@@ -113,7 +113,7 @@ describe('a list of a few pages', () => {
     assert.match((await at('medium').get('/')).text, /See all 60/)
   })
 
-  test('is a collection in its own order, too', async () => {
+  test('can list a collection in its own order, too', async () => {
     const merchant = await shop.merchant('medium')
     const { body } = await merchant.get('/v1/merchant/catalog/products')
     const ids = (body.products as { id: string }[]).map(({ id }) => id).toReversed()

@@ -30,7 +30,7 @@ const CHIP = /class="chip chip-(?:remove|plain)" href="([^"]*)"/g
 describe('a collection', () => {
   const path = '/collections/tableware'
 
-  test('can be sorted and filtered by price, and shows what is chosen', async () => {
+  test('can be sorted and filtered by price, and shows the chosen filters', async () => {
     const plain = await get(path)
     const all = namesIn(plain.text)
     assert.equal(all.length, 5)
@@ -51,7 +51,7 @@ describe('a collection', () => {
     assert.deepEqual(linksIn(none.text, CHIP), [path])
   })
 
-  test('has one address for search engines, which are told to leave filtered ones alone', async () => {
+  test('has one address for search engines, which are told to ignore filtered ones', async () => {
     const plain = (await get(path)).text
     assert.match(plain, /<link rel="canonical" href="[^"]*\/collections\/tableware">/)
     assert.doesNotMatch(plain, /noindex/)
@@ -66,7 +66,7 @@ describe('a collection', () => {
     }
   })
 
-  test('leads from the empty fields of a form to a short address', async () => {
+  test('redirects a form with empty fields to a short address', async () => {
     for (const [given, wanted] of [
       [`${path}?sort=relevance&price=`, path],
       [`${path}?sort=price_asc&price=`, `${path}?sort=price_asc`],
@@ -78,7 +78,7 @@ describe('a collection', () => {
     }
   })
 
-  test('names prices in the store’s own currency, also where nothing is found', async () => {
+  test('shows prices in the store’s own currency, also if nothing is found', async () => {
     const { text } = await get('/collections/evening?price=1-2', 'ember')
     assert.match(text, /Filter entfernen: <\/span>0,01\s€/)
     assert.match(text, /name="price" value="\d+-\d*"><span>\d+,\d\d\s€/)
@@ -103,7 +103,7 @@ describe('a collection', () => {
 })
 
 describe('a search', () => {
-  test('shows each chosen filter as a link that removes it, and one that removes all', async () => {
+  test('shows each chosen filter as a link that removes it, and a link that removes all', async () => {
     const { text } = await get('/search?q=c&collection=living&price=2500-4999&sort=newest')
     assert.deepEqual(linksIn(text, CHIP), [
       '/search?q=c&price=2500-4999&sort=newest',
@@ -177,7 +177,7 @@ describe('the suggestions of the search box', () => {
     )
   })
 
-  test('are none for nothing, for one letter, for what is not there, and in a preview', async () => {
+  test('are empty for an empty query, for one letter, for unknown words, and in a preview', async () => {
     for (const q of ['', ' ', 'c']) assert.equal((await suggest(q)).text, '<div></div>')
     assert.equal((await suggest('zzzzzz')).text, '<div data-status="No suggestions"></div>')
     const merchant = await shop.merchant('demo')
@@ -216,7 +216,7 @@ describe('the cart beside a page', () => {
     assert.equal(paid.headers.location, '/checkout')
   })
 
-  test('says what is not in stock, lowers it on request, and offers no checkout before', async () => {
+  test('says what is not in stock, lowers the quantity on request, and offers no checkout before', async () => {
     const shopper = at('demo')
     const { id } = await variantOf(shop, 'tide-bowl')
     const merchant = await shop.merchant('demo')
@@ -281,7 +281,7 @@ describe('a product in a list', () => {
     }
   })
 
-  test('says that the tax is in its price, where the product page says so', async () => {
+  test('says that the tax is in its price, if the product page says so', async () => {
     const tax = { provider: 'flat_rate', rate_bps: 1_900 }
     for (const [language, word] of Object.entries({
       en: 'incl. VAT',
@@ -302,7 +302,7 @@ describe('a product in a list', () => {
 })
 
 describe('a store’s language', () => {
-  test('is written from left to right where its texts are not translated', async () => {
+  test('is written from left to right if the storefront has no translation for it', async () => {
     for (const [language, wanted] of Object.entries({
       ar: 'ltr',
       'he-IL': 'ltr',
@@ -317,7 +317,7 @@ describe('a store’s language', () => {
     assert.match((await get('/')).text, /<html lang="en[^"]*" dir="ltr"/)
   })
 
-  test('finds styles without left and right, and motion only for who has not asked for less', async () => {
+  test('has styles without left and right, and motion only for shoppers who have not asked for less', async () => {
     const [, path = ''] = /rel="stylesheet" href="([^"]+)"/.exec((await get('/')).text) ?? []
     const css = (await get(path)).text
     const sided =

@@ -28,7 +28,7 @@ describe('Markdown of a merchant', () => {
     assert.match(shown('<https://a.example/?b=1&c>'), /href="https:\/\/a.example\/\?b=1&amp;c"/)
   })
 
-  test('has no style of its own, which the policy of the page would refuse', () => {
+  test('has no inline style, which the policy of the page would refuse', () => {
     assert.match(shown('| a |\n|--:|\n| b |'), /<td class="align-right">b</)
     assert.doesNotMatch(shown('| a | b |\n|:-:|--:|\n| c | d |'), /style/)
   })
@@ -103,7 +103,7 @@ describe('Markdown of a merchant', () => {
     }
   })
 
-  test('keeps the text of a link that leads nowhere, and is no link', () => {
+  test('keeps the text of a link that leads nowhere, without the link', () => {
     assert.equal(
       shown('See [*here*](), or [there](/x).'),
       '<p>See <em>here</em>, or <a href="/x">there</a>.</p>',
@@ -111,7 +111,7 @@ describe('Markdown of a merchant', () => {
     assert.equal(shown('[]()[a]()'), '<p>a</p>')
   })
 
-  test('Markdown of any text has tags of the parser alone, and no scheme of its own', () => {
+  test('Markdown of any text has only tags of the parser, and no URL scheme of its own', () => {
     const pieces = fc.constantFrom(
       ...[
         '[',
@@ -158,7 +158,7 @@ describe('Markdown of a merchant', () => {
     )
   })
 
-  test('Markdown of a merchant that is too heavy is shown as it was written, whatever its tables would be filled up to', () => {
+  test('Markdown of a merchant that is too heavy is shown unformatted, however its tables would be filled up', () => {
     const table = `${'|a'.repeat(160)}\n${'|-'.repeat(160)}\n${'a\n'.repeat(400)}\n`
     for (const prefix of ['', '> ', '- > ', '1. ', '  ', '- - ']) {
       const text = `${table}\n`
@@ -225,7 +225,7 @@ describe('Markdown of a merchant', () => {
     )
   })
 
-  test('takes time in proportion to its length, whatever it is', () => {
+  test('takes time in proportion to its length, whatever its content', () => {
     const units = [
       '*_',
       '**a',

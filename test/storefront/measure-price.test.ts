@@ -37,7 +37,7 @@ describe('the price of a measure', () => {
     })
   }
 
-  test('is none without a content', () => assert.equal(priceOf(1, null, null), null))
+  test('is absent without a content', () => assert.equal(priceOf(1, null, null), null))
 
   const SMALL: Record<Unit, bigint> = {
     g: 1n,
@@ -54,7 +54,7 @@ describe('the price of a measure', () => {
   const anyAmount = fc.integer({ min: 1, max: 1_000_000 })
   const anyUnit = fc.constantFrom(...(Object.keys(SMALL) as Unit[]))
 
-  test('is within half a cent of the exact quotient, and up where it is just half', () => {
+  test('is within half a cent of the exact quotient, and rounded up at exactly half', () => {
     fc.assert(
       fc.property(anyPrice, anyAmount, anyUnit, (cents, amount, unit) => {
         const found = priceOf(cents, amount, unit)

@@ -14,7 +14,7 @@ before(async () => {
 const shopper = () => openShopper(shop.url, 'demo.localhost')
 
 describe('the newsletter of a store', () => {
-  test('is asked for on the home page, and the page after it says what comes next', async () => {
+  test('is requested on the home page, and the next page says what comes next', async () => {
     const ann = shopper()
     assert.match((await ann.get('/')).text, /<form class="newsletter" method="post"/)
     const sent = await ann.follow('/newsletter', { email: 'ann@example.com' })
@@ -31,7 +31,7 @@ describe('the newsletter of a store', () => {
     )
   })
 
-  test('shows again what was no address, and says when it was asked for too often', async () => {
+  test('shows again the invalid address, and says when it was requested too often', async () => {
     const bob = shopper()
     const wrong = await bob.follow('/newsletter', { email: 'bob <b>' })
     assert.equal(wrong.status, 422)

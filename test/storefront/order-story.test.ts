@@ -64,7 +64,7 @@ describe('the story of an order', () => {
     assert.equal(delivered[0], 'Your order has arrived')
   })
 
-  test('tells of the parcel before the money, also after a refund', async () => {
+  test('shows the parcel before the money, also after a refund', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     await refund(path, { amount_cents: 500 })

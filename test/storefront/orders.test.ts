@@ -40,7 +40,7 @@ async function saidOf(path: string) {
 const quantityField = (text: string) => /name="(q:[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
 
 describe('the list of orders', () => {
-  test('shows number, date, sum, state and pictures of each, and keeps no copy', async () => {
+  test('shows number, date, sum, state and pictures of each order, and is not cached', async () => {
     const shopper = await withCart()
     const { id } = await setup.variantOf(shop, 'cedar-candle')
     const paths: string[] = []
@@ -67,7 +67,7 @@ describe('the list of orders', () => {
 })
 
 describe('the page of an order', () => {
-  test('shows date, sum, pictures and quantities, which are changed only where that is asked for', async () => {
+  test('shows date, sum, pictures and quantities, which can be changed only after a click', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const { text } = await shopper.get(`${path}?new=1`)
@@ -80,7 +80,7 @@ describe('the page of an order', () => {
     assert.ok(text.indexOf('name="q:') > text.indexOf('Change quantities'))
   })
 
-  test('shows the address as its country writes it, by the name of its person', async () => {
+  test("shows the address as its country writes it, with the person's name", async () => {
     const shopper = await withCart()
     const key = (await shopper.get('/checkout')).field('key')
     const address = { country: 'US', city: 'Portland', state: 'ME', postal_code: '04101' }
@@ -121,7 +121,7 @@ describe('the parcels of an order', () => {
     return id as string
   }
 
-  test('are shown one by one with their tracking, and what is still to come', async () => {
+  test('are shown one by one with their tracking, and the units that are still to come', async () => {
     const shopper = await withCart()
     const mug = await setup.variantOf(shop, 'harbour-mug')
     await shopper.post('/cart/add', { variant: mug.id, quantity: '3' })
@@ -148,7 +148,7 @@ describe('the parcels of an order', () => {
     assert.match(text, /Still to come: 1 × Harbour Mug/)
   })
 
-  test('the parcels of an order that are lost are told, and lead nowhere', async () => {
+  test('the parcels of an order that are lost are reported, without a tracking link', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const id = path.slice('/orders/'.length)
@@ -173,7 +173,7 @@ describe('a return', () => {
   }
   const fieldOf = (text: string) => /name="(r:[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
 
-  test('is asked for once something has shipped, answered, and followed on the page', async () => {
+  test('is requested once something has shipped, answered, and followed on the page', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const id = path.slice('/orders/'.length)
@@ -333,7 +333,7 @@ describe('a refund', () => {
     }
   })
 
-  test('form that is sent again with another amount says what it did before, and refunds no more', async () => {
+  test('a refund form that is sent again with another amount says what it did before, and refunds no more', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const form = { amount: '2.50', action_key: (await shopper.get(path)).field('action_key') }
@@ -361,7 +361,7 @@ describe('a refund', () => {
     assert.equal((await stranger.post(`${path}/refund`, form)).status, 404)
   })
 
-  test('is neither offered nor made where the store does not let shoppers refund orders', async () => {
+  test('is neither offered nor made if the store does not let shoppers refund orders', async () => {
     const { body } = await merchant.get('/v1/my/site')
     const { manifest, version } = body.active
     const behavior = { ...manifest.behavior, refunds: { selfServe: false } }

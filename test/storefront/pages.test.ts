@@ -85,7 +85,7 @@ describe('the address of a request', () => {
     )
   })
 
-  test('redirects from a second domain of the store to the first, and no browser keeps that', async () => {
+  test('redirects from a second domain of the store to the first, and no browser caches that', async () => {
     const { tenant, owner } = await publish({ brand: { name: 'Two' } })
     for (const hostname of ['one.example', 'www.one.example']) {
       const { body } = await owner.post('/v1/merchant/domains', { hostname })
@@ -183,7 +183,7 @@ async function publish(manifest: object) {
 const EMPTY = ['featured-product', 'featured-collection', 'collection-list', 'logo-list']
 
 describe('a manifest', () => {
-  test('has each registered type of section rendered, and an unknown one skipped and logged', async () => {
+  test('has each registered type of section rendered, and an unknown type skipped and logged', async () => {
     const nothing = { type: 'featured-product', props: { slug: 'none' } }
     const empty = { brand: { name: 'Bare' }, template: { id: 'h', sections: [nothing] } }
     const bare = await (await publish(empty)).get('/')

@@ -212,7 +212,7 @@ describe('once the outcome of the payment is known', () => {
     }
   })
 
-  test('a shopper without a pending order needs no look at any order', async (t) => {
+  test('a shopper without a pending order causes no read of any order', async (t) => {
     const [regular, pending] = [await withCart('reading-lamp'), await withCart('reading-lamp')]
     assert.match((await payNow(regular)).text, /Thank you for your order!/)
     await add(regular, 'cedar-candle')

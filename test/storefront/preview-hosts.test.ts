@@ -94,7 +94,7 @@ describe('a preview token', () => {
     })
   }
 
-  test('is checked by the platform against the host that is named', async () => {
+  test('is checked by the platform against the requested host', async () => {
     await openStore('named', [])
     await openStore('elsewhere', [])
     const token = await createToken('named')

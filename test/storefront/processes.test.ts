@@ -34,7 +34,7 @@ test('a process with the role storefront needs only an address and a token', asy
   assert.ok(!alone.output().includes(STOREFRONT_TOKEN))
 })
 
-test('a process with the role storefront says for which shopper it reads, and no browser can', async (t) => {
+test('a process with the role storefront tells the platform for which shopper it reads, and no browser can', async (t) => {
   const shop = await openTestShop(t)
   const reads: { url: string; token: unknown; shopper: unknown }[] = []
   shop.app.server.on('request', ({ url = '', headers }: IncomingMessage) => {

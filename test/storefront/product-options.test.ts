@@ -56,7 +56,7 @@ const shown = (from: Product, id: string) => {
 }
 
 describe('the options of a product', () => {
-  test('lead to the variant with one value changed, or to the nearest one there is', () => {
+  test('lead to the variant with one value changed, or to the nearest existing one', () => {
     assert.deepEqual(shown(shirt, 'M-Blue'), [
       ['Size', 'S to S-Blue', 'M to M-Blue chosen', 'L to L-Sand not with Blue'],
       ['Colour', 'Sand to M-Sand', 'Blue to M-Blue chosen'],
@@ -68,7 +68,7 @@ describe('the options of a product', () => {
     ])
   })
 
-  test('are one list of labels where a variant lacks one of them', () => {
+  test('are one list of labels if a variant lacks one of them', () => {
     const bare = { ...variant(['S', 'Red']), options: [], label: null }
     const mixed = product([...shirt.variants.slice(0, 1), bare])
     assert.deepEqual(shown(mixed, 'S-Sand'), [
@@ -77,7 +77,7 @@ describe('the options of a product', () => {
     assert.deepEqual(shown(product(shirt.variants.slice(0, 2), []), 'S-Sand')[0]?.[0], null)
   })
 
-  test('are no choice at all for a single variant', () => {
+  test('are not shown for a single variant', () => {
     assert.deepEqual(shown(product(shirt.variants.slice(0, 1)), 'S-Sand'), [])
   })
 

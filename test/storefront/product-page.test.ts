@@ -23,7 +23,7 @@ const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((
 const slides = (text: string) => all(text, /<li id="(image-\d+)"/g)
 
 describe('the images of a product', () => {
-  test('are a row with a link to each, of which the first is loaded at once', async () => {
+  test('are a row with a link to each image, of which the first is loaded at once', async () => {
     const text = await read('/products/five')
     assert.deepEqual(
       slides(text),
@@ -41,7 +41,7 @@ describe('the images of a product', () => {
     assert.match(gallery, /href="\/stores\/demo\/assets\/[0-9a-f]{64}\.jpg\?w=1920"/)
   })
 
-  test('have no row of links where there is one, and a drawing where there is none', async () => {
+  test('have no row of links if there is only one image, and a drawing if there is none', async () => {
     const one = await read('/products/one')
     assert.equal(slides(one).length, 1)
     assert.doesNotMatch(one, /class="thumbs"/)
@@ -69,7 +69,7 @@ describe('the products that a shopper may also like', () => {
       /<a href="\/products\/([^"]+)"/g,
     )
 
-  test('are those of its collection first, with image and price, and never itself', async () => {
+  test('are products of its collection first, with image and price, and never the product itself', async () => {
     const text = await read('/products/garden-tea')
     const { body } = await shop.anyone.get('/v1/tenants/demo/catalog/collections/pantry')
     const shelf = (body.products as { slug: string }[]).map(({ slug }) => slug)
@@ -85,7 +85,7 @@ describe('the products that a shopper may also like', () => {
 describe('the options of a product', () => {
   const groups = (text: string) => all(text, /role="group" aria-label="([^"]+)"/g)
 
-  test('are links that name the variant, and say what cannot be had', async () => {
+  test('are links that name the variant, and mark values that are not available', async () => {
     const text = await read(`/products/shirt?variant=${variantId('shirt', 'SHIRT-M-BLUE')}`)
     assert.deepEqual(groups(text), ['Size', 'Colour'])
     const link = (sku: string) =>
@@ -120,7 +120,7 @@ describe('the options of a product', () => {
     assert.match(text, /<button class="button button-wide" disabled>Sold out/)
   })
 
-  test('are labels with prices where the variants have none, and the first is chosen', async () => {
+  test('are labels with prices if the variants have no options, and the first is chosen', async () => {
     const text = await read('/products/labels')
     assert.deepEqual(groups(text), ['Choose an option'])
     assert.match(
@@ -129,7 +129,7 @@ describe('the options of a product', () => {
     )
   })
 
-  test('an address with an unknown variant shows the options of the product, as one without', async () => {
+  test('an address with an unknown variant shows the options of the product, as an address without one does', async () => {
     const plain = await read('/products/shirt')
     for (const wrong of [
       '',
@@ -175,7 +175,7 @@ describe('the way to a product', () => {
     )
   })
 
-  test('leads through all products where it has no collection', async () => {
+  test('leads through all products if the product has no collection', async () => {
     assert.deepEqual(trail(await read('/products/one')), ['/ Home', '/products All', 'Moon vase'])
   })
 
@@ -193,7 +193,7 @@ describe('products seen before', () => {
   const seen = (slugs: string) => shopper().get(`/recently-seen?${new URLSearchParams({ slugs })}`)
   const names = (text: string) => all(text, /class="card-name">([^<]*)/g)
 
-  test('are answered as cards in the order asked for, eight at most and each once', async () => {
+  test('are answered as cards in the requested order, eight at most and each once', async () => {
     const { status, text, headers } = await seen('one,five,one,shirt')
     assert.deepEqual(
       [status, names(text)],
@@ -226,7 +226,7 @@ describe('products seen before', () => {
 describe('the price of a measure', () => {
   const SHOWN = /class="unit-price"><span class="hidden">Unit price: <\/span>\$23\.93 \/ l</
 
-  test('stands on the page, the card and in the cart, and in the data of the offer', async () => {
+  test('is shown on the page, the card and in the cart, and in the data of the offer', async () => {
     const text = await read('/products/oil')
     assert.match(text, SHOWN)
     assert.match(await read('/products'), SHOWN)
@@ -247,7 +247,7 @@ describe('the price of a measure', () => {
     })
   })
 
-  test('is not shown for a variant that names no content', async () => {
+  test('is not shown for a variant without a content', async () => {
     assert.doesNotMatch(await read('/products/one'), /unit-price|UnitPriceSpecification/)
   })
 })

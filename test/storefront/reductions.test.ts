@@ -51,7 +51,7 @@ async function reduce(slug: string, from: number, patch: object, others: readonl
 }
 
 describe('a sale', () => {
-  test('is called one where the price fell, with the lowest price of the last 30 days', async () => {
+  test('is shown if the price fell, with the lowest price of the last 30 days', async () => {
     const id = await reduce('fell', 5_000, { price_cents: 4_000, compare_at_price_cents: 5_500 })
     const page = await read(`/products/fell?variant=${id}`)
     assert.match(page, /\$55\.00<\/s> <span data-price>\$40\.00<\/span> <span class="tag">Sale</)
@@ -61,7 +61,7 @@ describe('a sale', () => {
     assert.match(shown, /Lowest price of the last 30 days: \$50\.00/)
   })
 
-  test('is none where only the price before is made up, or no price before is known', async () => {
+  test('is not shown if only the price before was set, or no earlier price is known', async () => {
     await reduce('made-up', 4_000, { compare_at_price_cents: 9_000 })
     const page = await read('/products/made-up')
     assert.match(page, /\$90\.00<\/s> <span data-price>\$40\.00/)
@@ -78,7 +78,7 @@ describe('a sale', () => {
     assert.doesNotMatch(fresh, /class="tag"|Lowest price/)
   })
 
-  test('on a card is that of the price on it', async () => {
+  test('on a card belongs to the price on that card', async () => {
     await reduce('dear', 9_000, { price_cents: 8_000, compare_at_price_cents: 9_000 }, [1_000])
     const dear = await cardSoon('dear')
     assert.match(dear, /from \$10\.00/)
@@ -119,7 +119,7 @@ describe('gift cards in a cart', () => {
     assert.doesNotMatch((await goods.get('/cart')).text, /Gift cards do not count/)
   })
 
-  test('are not offered to a balance that pays nothing of them, and no line says minus zero', async () => {
+  test('are not offered to a balance that cannot pay for them, and no line says minus zero', async () => {
     const wanted = { initial_balance_cents: 5_000 }
     const made = await merchant.post('/v1/merchant/gift-cards', wanted, {
       'idempotency-key': 'a-gift-card-for-the-cart',
@@ -141,7 +141,7 @@ describe('gift cards in a cart', () => {
 })
 
 describe('a store that is written from right to left', () => {
-  test('is not mirrored by half: only where its texts are translated, or it says that they are its own', async () => {
+  test('is mirrored whole: only if its texts are translated, or it says that they are its own', async () => {
     for (const [store, dir] of [
       [{ language: 'ar' }, 'ltr'],
       [{ language: 'ar', direction: 'rtl' }, 'rtl'],
@@ -158,7 +158,7 @@ describe('a store that is written from right to left', () => {
     }
   })
 
-  test('keeps each price together, whatever is written beside it', () => {
+  test('keeps each price in one piece, whatever stands beside it', () => {
     for (const language of ['ar', 'he', 'fa', 'ur']) {
       assert.match(getLocale(language, 'UTC').formatMoney(1_234, 'USD'), /^\u2068.+\u2069$/s)
     }

@@ -35,7 +35,7 @@ test('every page of a sandbox store says that it is one, in the language of the 
   await eventually(async () => assert.doesNotMatch((await shopper().get('/')).text, /sandbox-bar/))
 })
 
-test('the public answer of a store says that it is a sandbox, under a tag of its own', async (t) => {
+test('the public answer of a store says that it is a sandbox, under an ETag of its own', async (t) => {
   const shop = await openTestShop(t)
   const read = () => shop.anyone.get('/v1/resolve?tenant=demo')
   const before = await read()

@@ -55,7 +55,7 @@ describe('one of several storefronts', () => {
     }
   })
 
-  test('answers with its own style sheet for one of another release, and lets no browser keep it', async (t) => {
+  test('answers the style sheet of another release with its own, and lets no browser cache it', async (t) => {
     const other = openShopper(await openSecond(t), 'demo.localhost')
     const { status, headers, text } = await other.get('/_fd/store.AAAAAAAAAAAA.css')
     assert.deepEqual([status, headers['cache-control']], [200, 'no-store'])

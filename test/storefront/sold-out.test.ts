@@ -50,7 +50,7 @@ describe('a product that is sold out', () => {
 })
 
 describe('a product of which few are left', () => {
-  test('says so where the store wants that, and how many where it wants that, too', async (t) => {
+  test('says so if the store wants that, and how many if it wants that, too', async (t) => {
     const id = await setStock('garden-tea', 4)
     const settings = { track_inventory: true, low_stock_threshold: 5 }
     await merchant.put(`/v1/merchant/inventory/${id}`, settings)
@@ -69,7 +69,7 @@ describe('a product of which few are left', () => {
 })
 
 describe('a cart with more than there is', () => {
-  test('is lowered to what is left on request, and says when nothing is', async () => {
+  test('is lowered to the available units on request, and says when none is left', async () => {
     const id = await setStock('wool-blanket', 3)
     await shows('wool-blanket', /InStock/)
     const buyer = await setup.withCart(shop, 'wool-blanket', 9)

@@ -45,7 +45,7 @@ const chargesIn = ({ text }: Seen) =>
   [...text.matchAll(/data-cycle="(\d+)"/g)].map(([, cycle]) => Number(cycle))
 
 describe('the page of a subscription', () => {
-  test('is found from the orders, and shows what is charged when', async () => {
+  test('can be reached from the orders, and shows the coming charges', async () => {
     const { shopper, path } = await subscribe()
     assert.match((await shopper.get('/orders')).text, /href="\/subscriptions">Your subscriptions/)
     const page = await shopper.get(path)
@@ -74,7 +74,7 @@ describe('the page of a subscription', () => {
     assert.match(late.text, /role="alert"[^>]*>This delivery can no longer be changed/)
   })
 
-  test('pauses until a date, resumes, and keeps what was to end', async () => {
+  test('pauses until a date, resumes, and keeps a cancellation that was planned', async () => {
     const { shopper, path, id } = await subscribe()
     const date = new Date(Date.now() + 100 * DAY_MS).toISOString().slice(0, 10)
     const paused = await shopper.follow(`${path}/pause`, { until: date })
@@ -93,7 +93,7 @@ describe('the page of a subscription', () => {
     assert.deepEqual(chargesIn(kept), [2, 3, 4])
   })
 
-  test('changes quantity, rhythm and date, and a form of another tab does not undo it', async () => {
+  test('changes quantity, rhythm and date, and a form from another tab does not undo it', async () => {
     const { shopper, path, id } = await subscribe()
     const page = await shopper.get(path)
     const [version, shown] = [page.field('version'), page.field('shown_date')]
@@ -125,7 +125,7 @@ describe('the page of a subscription', () => {
     assert.match((await shopper.post(`${path}/change`, wrong)).text, /check what you have entered/)
   })
 
-  test('takes another address, and says what is wrong with one', async () => {
+  test('accepts another address, and says what is wrong with an invalid one', async () => {
     const { shopper, path, id } = await subscribe()
     const form = await shopper.get(`${path}/address`)
     assert.match(form.text, /value="1 Square"/)
@@ -138,7 +138,7 @@ describe('the page of a subscription', () => {
     assert.equal((await read(id)).ship_to.line1, '2 Circle')
   })
 
-  test('takes another card, and says why one is refused', async () => {
+  test('accepts another card, and says why one is refused', async () => {
     const { shopper, path, id } = await subscribe()
     const form = await shopper.get(`${path}/card`)
     assert.match(form.text, /nothing is charged now[\s\S]+name="card_number"/)
@@ -154,7 +154,7 @@ describe('the page of a subscription', () => {
     assert.equal((await read(id)).payment_method.brand, 'mastercard')
   })
 
-  test('has the gateway’s own card fields where the store has them', async (t) => {
+  test('has the gateway’s own card fields if the store has them', async (t) => {
     const { shopper, path, id } = await subscribe()
     const gateway = (body: object) => shop.operator.put('/v1/stores/demo/payments', body)
     t.after(() => gateway({ gateway: 'simulated' }))
@@ -177,7 +177,7 @@ describe('the page of a subscription', () => {
     assert.ok((await read(id)).version > 1, 'the card was changed')
   })
 
-  test('says why nothing can be done: while a charge is under way, and once it has ended', async () => {
+  test('says why nothing can be done: while a charge is under way, and once the subscription has ended', async () => {
     const { shopper, path, id } = await subscribe()
     const admin = await shop.database.openAdmin()
     await admin.query(

@@ -56,7 +56,7 @@ describe('a store whose prices have the tax inside', () => {
     })
   }
 
-  test('names no rate that only its tax provider knows, and no tax of nothing', async () => {
+  test('names no rate that only the tax provider knows, and no tax of zero', async () => {
     const product = async () =>
       plain((await openShopper(shop.url, 'demo.localhost').get('/products/cedar-candle')).text)
     await publish('en', { provider: 'acme_tax', rate_bps: 0 }, true)
@@ -65,7 +65,7 @@ describe('a store whose prices have the tax inside', () => {
     assert.ok(!(await product()).includes('price-note'))
   })
 
-  test('names none at a gift card, which is not taxed', async () => {
+  test('names no tax at a gift card, which is not taxed', async () => {
     await publish('en', FLAT, true)
     const shopper = openShopper(shop.url, 'demo.localhost')
     assert.doesNotMatch((await shopper.get('/products/gift-card')).text, /price-note/)
@@ -77,7 +77,7 @@ describe('a store whose prices have the tax inside', () => {
     assert.doesNotMatch(gift, /VAT/)
   })
 
-  test('shows the tax above the total as before where it is added', async () => {
+  test('shows a tax that is added above the total, as before', async () => {
     await publish('en', FLAT, false)
     const shopper = await withCart(shop, 'cedar-candle')
     assert.ok(!(await shopper.get('/products/cedar-candle')).text.includes('price-note'))

@@ -61,7 +61,7 @@ describe('each language', () => {
     })
   }
 
-  test('has its own form of prices and dates, and English texts where there is no translation', () => {
+  test('has its own format of prices and dates, and English texts if there is no translation', () => {
     const german = getLocale('de-AT', 'Europe/Vienna')
     assert.equal(german.texts.shipping, 'Versand')
     assert.equal(german.formatMoney(123_456, 'EUR').replace(/\s/g, ' '), '€ 1.234,56')
@@ -75,7 +75,7 @@ describe('each language', () => {
     }
   })
 
-  test('writes counts as its region does', () => {
+  test('writes numbers of things as its region does', () => {
     const said = ['de-DE', 'en-US', 'en-IN', 'fr-FR', 'es-ES'].map((tag) =>
       textsIn(tag).products(123_456).replace(/\s/g, ' '),
     )

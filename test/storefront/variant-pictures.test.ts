@@ -44,7 +44,7 @@ const part = (text: string, begin: RegExp, end: RegExp) => {
 }
 
 describe('the picture of a variant', () => {
-  test('is there for every variant of the demo, and differs by colour', async () => {
+  test('exists for every variant of the demo, and differs by colour', async () => {
     const { body } = await shop.anyone.get('/v1/tenants/demo/catalog/products')
     const products = body.products as { slug: string; variants: Variant[] }[]
     for (const { slug, variants } of products) {
@@ -55,7 +55,7 @@ describe('the picture of a variant', () => {
     assert.equal(new Set(files.map(fileOf)).size, 3)
   })
 
-  test('comes first on the page that names the variant, and where it is chosen without a name', async () => {
+  test('comes first on the page that names the variant, and also if the variant is preselected', async () => {
     const sea = await variantOf('harbour-mug', 'DEMO-MUG-SEA')
     const first = async (path: string) => {
       const { text } = await shopper().get(path)
@@ -80,7 +80,7 @@ describe('the picture of a variant', () => {
     assert.equal(await first('/products/scarf'), green.split('/').at(-1))
   })
 
-  test('stands in the cart, the drawer, the checkout, the order and the list of orders', async () => {
+  test('is shown in the cart, the drawer, the checkout, the order and the list of orders', async () => {
     const [sea, chalk] = [
       await variantOf('harbour-mug', 'DEMO-MUG-SEA'),
       await variantOf('harbour-mug', 'DEMO-MUG-CHALK'),
@@ -116,7 +116,7 @@ describe('the choice of a colour', () => {
     assert.doesNotMatch(part(text, /aria-label="Set"/, /<\/ul>/), /class="swatch"/)
   })
 
-  test('shows the colours themselves where the variants have no pictures, in any of the languages', async () => {
+  test('shows the colours themselves if the variants have no pictures, in any language', async () => {
     const merchant = await shop.merchant('demo')
     const made = (slug: string, name: string, values: readonly string[]) =>
       addSample(merchant, {

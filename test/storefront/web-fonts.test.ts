@@ -76,7 +76,7 @@ describe('a font of the store', () => {
     assert.equal(readTheme({ type: { bodyFont: own } }).css, plain, 'a page of no store')
   })
 
-  test('is named by us: the name of a family cannot leave its place in the style sheet', () => {
+  test('is named by the platform: the name of a family cannot break out of the style sheet', () => {
     for (const body of ['x;}body{display:none}', "a','b", 'url(x)', 'a\\', '</style>']) {
       const { css } = readTheme({ type: { bodyFont: own, body } }, 'demo')
       assert.ok(!css.includes(body), body)

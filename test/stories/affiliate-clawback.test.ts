@@ -18,7 +18,7 @@ import { TERMS } from './story.ts'
  *  day 41  Bob buys cups: 99.92 of goods, 12.49 earned.
  *  day 75  His commission is approved. The payout is of what exceeds the debt: 0.93.
  */
-test('a commission is clawed back before its payout, and after it from the next one', async (t) => {
+test('a commission is clawed back before its payout, and afterwards from the next payout', async (t) => {
   const app = await openClockApp(t)
   await openWitness(app.superuser)
   const shop = await app.openSandbox('teahouse')

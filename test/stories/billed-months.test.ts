@@ -8,7 +8,7 @@ import { amountsOf, invoiceOf, openBilling, URL, usageOf } from '../modules/bill
  * A store and what it owes, from January to April: a month is closed, a refund and calls come late, the
  * next invoice has them. One invoice is credited in part, the store pays late, and is reminded until then.
  */
-test('a month is closed for good, what comes late is on the next invoice, and reminders end with the payment', async (t) => {
+test('a closed month stays closed, late usage is on the next invoice, and reminders end with the payment', async (t) => {
   const app = await openBilling(t)
   const at = (time: string) => app.setTime('acme', time)
   const shop = await app.shopAt('acme', '2032-01-01T09:00:00Z')

@@ -4,7 +4,7 @@ import { giveBalances, keyed } from '../modules/orders/setup.ts'
 import { ok, refusal } from '../modules/returns/setup.ts'
 import { beginStory } from './story.ts'
 
-test('a part of an order ships, the rest cannot be delivered: it is cancelled, and every cent finds its tender', async (t) => {
+test('the rest of a partly shipped order is cancelled, and every cent goes back to its tender', async (t) => {
   const story = await beginStory(t)
   const { merchant } = story
   await story.sells({

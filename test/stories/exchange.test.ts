@@ -33,7 +33,7 @@ const SHIPPING = {
 }
 
 describe('an exchange for a dearer size', () => {
-  test('is asked for, paid, shipped, sent back in turn and refunded, and every book adds up', async (t) => {
+  test('is requested, paid, shipped, sent back and refunded, and every book adds up', async (t) => {
     const app = await openMailApp(t)
     const { merchant } = await openShop(app, 'acme', [])
     const admin = await app.database.openAdmin()

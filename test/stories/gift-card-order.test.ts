@@ -21,7 +21,7 @@ describe('a return for a gift-card order', () => {
   const cardOf = async (id: string) =>
     ok(await store.shop.merchant.get(`/v1/merchant/gift-cards/${id}`)).gift_card as Answer['body']
 
-  test('refunds goods to the card that paid, and the card to its buyer only while it is whole', async () => {
+  test('refunds goods to the card that paid, and the gift card to its buyer only while it is unspent', async () => {
     const { merchant, variants } = store.shop
     await enable(merchant, 'gift_cards')
     const giftCard = await addVariant(merchant, 3_000, { name: 'Gift card' }, { gift_card: true })

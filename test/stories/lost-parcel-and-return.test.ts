@@ -4,7 +4,7 @@ import { keyed } from '../modules/orders/setup.ts'
 import { ok, refusal } from '../modules/returns/setup.ts'
 import { beginStory } from './story.ts'
 
-test('five lines, three parcels from two locations, one of them lost; a return, half to the card and half to credit, which is spent again', async (t) => {
+test('five lines in three parcels from two locations, one lost, are returned half to the card and half to credit, which is spent again', async (t) => {
   const story = await beginStory(t)
   await story.sells({
     tea: { price: 1_000, at: { default: 5 } },

@@ -307,7 +307,7 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
   }
 }
 
-test('every figure of a quarter is that of a recount, in two zones whose clocks change', async (t) => {
+test('every figure of a quarter equals a recount, in two zones whose clocks change', async (t) => {
   const app = await openTimedApp(t)
   const stores = [
     ['berlin', 'Europe/Berlin', true],

@@ -117,7 +117,7 @@ const slugsOf = (server: Server, tenant: string) =>
     return (await database.tenant(tenant).many(Slug, query)).map(({ slug }) => slug)
   })
 
-test('the commands of the page back up and restore a database of a user who is no superuser', {
+test('the documented commands back up and restore a database of a user who is no superuser', {
   skip,
 }, async (t) => {
   const bin = programs ?? ''

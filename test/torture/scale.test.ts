@@ -74,7 +74,7 @@ describe('a store of full size beside one of a hundredth', () => {
     assert.deepEqual(listFaults(compared), [])
   })
 
-  test('so it does by the plans that PostgreSQL keeps for all stores', async () => {
+  test('lists keep to that bound with the plans that PostgreSQL keeps for all stores', async () => {
     await changeSetting(filled.admin, 'plan_cache_mode = force_generic_plan')
     const compared: Comparison[] = []
     for await (const each of compareAll(filled, { timed: false })) compared.push(each)

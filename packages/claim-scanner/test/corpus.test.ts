@@ -63,7 +63,7 @@ describe('the corpus', () => {
     })
   }
 
-  test('is large enough', () => {
+  test('the corpus has enough texts for its rates to mean something', () => {
     const sizes = [...Object.values(CLAIMS), ...Object.values(WARNINGS)].map((list) => list.length)
     assert.ok(Math.min(...sizes) >= 15)
     assert.ok(DISCLAIMERS.length >= 60 && NEUTRAL.length >= 120 && SHOP_COPY.length >= 60)

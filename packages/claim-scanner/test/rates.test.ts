@@ -45,7 +45,7 @@ const disguised = (texts: readonly string[]) => [
 ]
 
 describe('disguised claims', () => {
-  test('are refused at the promised rate over all disguises', (t) => {
+  test('are refused at the promised rate, whatever the disguise', (t) => {
     const { rate, message } = rateOf(t, 'all disguises', disguised(mustCatch), isCaught)
     assert.ok(rate >= EVASIONS_CAUGHT_MIN, message)
   })
@@ -58,7 +58,7 @@ describe('disguised claims', () => {
     })
   }
 
-  test('are refused at the promised rate where no rule was written for the claim', (t) => {
+  test('are refused at the promised rate also if no rule was written for the claim', (t) => {
     const claims = (HELD_OUT_CLAIMS.en ?? []).filter(isCaught)
     const { rate } = rateOf(t, 'held out', disguised(claims), isCaught)
     assert.ok(rate >= EVASIONS_CAUGHT_MIN)
@@ -78,7 +78,7 @@ describe('natural claims', () => {
     })
   }
 
-  test('are refused where no rule was written for them', (t) => {
+  test('are refused at the promised rate also in texts that no rule was written for', (t) => {
     const texts = LANGUAGES.flatMap((language) => HELD_OUT_CLAIMS[language] ?? [])
     assert.ok(texts.length >= 80)
     const { rate } = rateOf(t, 'held out', texts, isCaught)
@@ -87,7 +87,7 @@ describe('natural claims', () => {
 })
 
 describe('harmless texts', () => {
-  test('are refused at most at the promised rate over all languages and trades', (t) => {
+  test('are refused at most at the promised rate, in every language and trade', (t) => {
     const commerce = LANGUAGES.flatMap((language) => COMMERCE[language] ?? [])
     const heldOut = LANGUAGES.flatMap((language) => HELD_OUT_HARMLESS[language] ?? [])
     const unseen = rateOf(t, 'held out', heldOut, (text) => !isCaught(text))
@@ -119,7 +119,7 @@ describe('a claim about animals or a book', () => {
     'in cell culture',
   ]
   for (const words of appended) {
-    test(`is never passed in silence with ${words} behind it`, (t) => {
+    test(`is reported even if the words ${words} follow it`, (t) => {
       const missed = rateOf(
         t,
         words,
@@ -185,7 +185,7 @@ describe('a claim in another script', () => {
     ar: 'لا يعالج السرطان',
   }
   for (const [language, text] of Object.entries(denied)) {
-    test(`is no claim where it is denied in ${language}`, () => assert.ok(!isCaught(text)))
+    test(`is not reported when it is denied in ${language}`, () => assert.ok(!isCaught(text)))
   }
 
   const notOnly = {
@@ -195,6 +195,7 @@ describe('a claim in another script', () => {
     zh: '不仅治疗癌症',
   }
   for (const [language, text] of Object.entries(notOnly)) {
-    test(`is a claim with "not only" in ${language}`, () => assert.ok(isCaught(text)))
+    test(`is reported when "not only" stands before it in ${language}`, () =>
+      assert.ok(isCaught(text)))
   }
 })

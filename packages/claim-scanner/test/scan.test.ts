@@ -146,7 +146,7 @@ describe('a notice', () => {
   const missing = (document: unknown) =>
     scanDocument(document).findings.filter(({ rule }) => rule === 'missing_disclaimer')
 
-  test('is reported as missing where research products are sold without one', () => {
+  test('is reported as missing if the store sells research products and has no notice', () => {
     const [finding, ...others] = missing({ title: 'Pure BPC-157', body: 'Peptides, 99 % pure' })
     assert.deepEqual(others, [])
     assert.equal(finding?.path, '/title')
@@ -167,7 +167,7 @@ describe('a notice', () => {
     }
   })
 
-  test('is not required of other stores', () => {
+  test('is not required of stores that sell no research products', () => {
     assert.deepEqual(missing({ title: 'Coffee and cake' }), [])
   })
 })

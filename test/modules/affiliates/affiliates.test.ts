@@ -21,7 +21,7 @@ describe('affiliates', () => {
   const shared = shareAffiliateApp()
   const open = (): Promise<AffiliateShop> => openAffiliateShop(shared.current)
 
-  test('are made with the terms of the settings, unless the merchant says otherwise', async () => {
+  test('are created with the terms of the settings, unless the merchant sends others', async () => {
     const { merchant } = await open()
     const first = ok(await merchant.post(AFFILIATES, fay({ code: 'FAY-10' })), 201).affiliate
     const { commission_type, rate_bps, cookie_days, approval_delay_days, status } = first
@@ -54,7 +54,7 @@ describe('affiliates', () => {
     assert.deepEqual(read.balances, [])
   })
 
-  test('are refused with all terms that contradict at once', async () => {
+  test('are refused with all contradicting terms named at once', async () => {
     const { merchant } = await open()
     const { body } = await merchant.post(AFFILIATES, fay({ commission_type: 'fixed', rate_bps: 5 }))
     assert.deepEqual(
@@ -102,7 +102,7 @@ describe('affiliates', () => {
     )
   })
 
-  test('have an address and codes that no other has, in any spelling', async () => {
+  test('have addresses and codes that no other affiliate has, in any spelling', async () => {
     const { merchant } = await open()
     const made = await makeAffiliate({ merchant }, { email: 'fay@example.com', code: 'Fay' })
     const again = await merchant.post(AFFILIATES, fay({ email: 'FAY@Example.com' }))
@@ -119,7 +119,7 @@ describe('affiliates', () => {
     )
   })
 
-  test('one of two affiliates is made when both have one address at the same time', async () => {
+  test('only one of two affiliates is created when both have the same address at the same time', async () => {
     const { merchant } = await open()
     const answers = await times(6, () =>
       merchant.post(AFFILIATES, { name: 'Fay', email: 'fay@example.com' }),
@@ -128,7 +128,7 @@ describe('affiliates', () => {
     assert.deepEqual(counted, [201, 409, 409, 409, 409, 409])
   })
 
-  test('change member by member, and never show the bank account', async () => {
+  test('change only in the members that are sent, and never show the bank account', async () => {
     const { merchant, app } = await open()
     const account = 'DE02 1203 0000 0000 2020 51'
     const { id } = await makeAffiliate({ merchant }, { payout_account: account })
@@ -163,7 +163,7 @@ describe('affiliates', () => {
     assert.deepEqual(refusal(missing), [404, 'affiliate_not_found'])
   })
 
-  test('are approved, declined, suspended and resumed, each from where it makes sense', async () => {
+  test('can be approved, declined, suspended and resumed, each only from the right status', async () => {
     const { merchant, app } = await open()
     const { id, email } = await makeAffiliate({ merchant }, { status: 'invited' })
     const act = (verb: string, body?: object) => merchant.post(`${AFFILIATES}/${id}/${verb}`, body)
@@ -206,7 +206,7 @@ describe('affiliates', () => {
     assert.ok(!JSON.stringify(entries).includes(email), 'the log names no person')
   })
 
-  test('get codes that end and never become another’s', async () => {
+  test('get codes that can be switched off and never go to another affiliate', async () => {
     const { merchant } = await open()
     const one = await makeAffiliate({ merchant })
     const two = await makeAffiliate({ merchant })
@@ -226,7 +226,7 @@ describe('affiliates', () => {
     assert.deepEqual([...refusal(many), many.body.max], [409, 'limit_reached', 50])
   })
 
-  test('need the add-on to be written, and can be read and suspended without it', async () => {
+  test('can be written only with the add-on, and read and suspended without it', async () => {
     const { merchant, tenant } = await open()
     const { id, code } = await makeAffiliate({ merchant })
     const writes: [string, string, object?][] = [
@@ -259,7 +259,7 @@ describe('affiliates', () => {
     ok(await merchant.post(`${AFFILIATES}/${id}/suspend`))
   })
 
-  test('are read with the lesser scope, and written with the greater alone', async () => {
+  test('can be read with the lesser scope, and written only with the greater', async () => {
     const { merchant, tenant } = await open()
     const { id } = await makeAffiliate({ merchant })
     const reader = await shared.current.merchant(tenant, 'read:own_affiliates')
@@ -277,7 +277,7 @@ describe('affiliates', () => {
     ok(await manager.get(`${AFFILIATES}/${id}`))
   })
 
-  test('emit what happened to them, without a person', async () => {
+  test('emit an event for every change, without personal data', async () => {
     const { merchant, app } = await open()
     const { id, email } = await makeAffiliate({ merchant }, { status: 'invited' })
     ok(await merchant.post(`${AFFILIATES}/${id}/approve`))

@@ -57,7 +57,7 @@ describe('an applicant', () => {
     assert.equal(await reasonOf(), null)
   })
 
-  test('learns nothing of who is known already', async () => {
+  test('cannot find out who is known to the store already', async () => {
     const { merchant, apply } = await open()
     const body = application({ email: 'fay@example.com' })
     const [first, second] = [await apply(body), await apply({ ...body, email: 'FAY@example.com' })]
@@ -65,7 +65,7 @@ describe('an applicant', () => {
     assert.equal(ok(await merchant.get(AFFILIATES)).total, 1)
   })
 
-  test('is told the terms, and refused where the store takes none', async () => {
+  test('is told the terms, and refused if the store takes no applications', async () => {
     const opened = await open({ applications_open: true, rate_bps: 750 })
     const told = ok(await opened.program())
     assert.deepEqual(told, {
@@ -115,7 +115,7 @@ describe('the link of a code', () => {
   const touch = (tenant: string, code: unknown) =>
     shared.current.storefront.post(`/v1/tenants/${tenant}/affiliates/touches`, { code })
 
-  test('is not found for a code that does not count', async () => {
+  test('answers 404 for a code that does not count', async () => {
     const [shop, other] = [
       await openAffiliateShop(shared.current),
       await openAffiliateShop(shared.current),
@@ -136,7 +136,7 @@ describe('the link of a code', () => {
     assert.deepEqual(refusal(await touch(shop.tenant, code)), [404, 'referral_code_not_found'])
   })
 
-  test('is counted exactly, many at once, without anything of who followed it', async () => {
+  test('is counted exactly under concurrent clicks, without data about the shopper', async () => {
     const shop = await openAffiliateShop(shared.current)
     const { id, code } = await makeAffiliate(shop)
     const answers = await Promise.all(Array.from({ length: 25 }, () => touch(shop.tenant, code)))
@@ -203,7 +203,7 @@ describe('the page of an affiliate', () => {
     assert.doesNotMatch(answer.text, new RegExp(`(?<![\\w-])${order.order_number}(?![\\w-])`))
   })
 
-  test('opens with its own link alone, until it expires or the person is gone', async () => {
+  test('opens with its own link alone, until the link expires or the affiliate is erased', async () => {
     const { shop, id, url, link } = await begin()
     const other = await openAffiliateShop(shared.current)
     const forged = `${link.token.slice(0, -1)}${link.token.endsWith('A') ? 'B' : 'A'}`
@@ -237,7 +237,7 @@ describe('the page of an affiliate', () => {
     assert.deepEqual(refusal(answer), [404, 'affiliate_not_found'])
   })
 
-  test('makes the browser known as the affiliate’s, and no more than twenty of them', async () => {
+  test('makes the browser known as the affiliate’s, for at most twenty browsers', async () => {
     const { shop, id, code, link } = await begin()
     const device_ref = `device-${randomUUID()}`
     ok(await page(shop.tenant, link.token, { device_ref }))

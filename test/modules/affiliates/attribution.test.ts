@@ -86,7 +86,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await balanceOf(shop, id), [0, 0, 0, 0])
   })
 
-  test('earns without the tax where prices contain it', async () => {
+  test('earns on prices without the tax that they contain', async () => {
     const shop = await open()
     const manifest = { tax: { prices_include_tax: true } }
     ok(await shop.merchant.put('/v1/my/store/manifest', { manifest }))
@@ -97,7 +97,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 800'])
   })
 
-  test('keeps when its link was followed, as we have signed it', async () => {
+  test('keeps the time at which its link was followed, as the platform has signed it', async () => {
     const shop = await open()
     const { code } = await makeAffiliate(shop)
     const other = await makeAffiliate(shop)
@@ -127,7 +127,7 @@ describe('an order with the code of an affiliate', () => {
     )
   })
 
-  test('after the window earns nothing, and says so', async () => {
+  test('an order after the attribution window earns nothing, and says so', async () => {
     const shop = await open()
     const { id, code } = await makeAffiliate(shop, { cookie_days: 7 })
     const { referral_touch } = await touch(shop, code)
@@ -163,7 +163,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(refusal(bad), [400, 'invalid_body'])
   })
 
-  test('an order is placed all the same with a code of no affiliate, an inactive code or affiliate, or without the add-on', async () => {
+  test('an order is placed also if its code is unknown, inactive or of an inactive affiliate, or the add-on is off', async () => {
     const shop = await open()
     const { id, code } = await makeAffiliate(shop)
     const unknown = await buy(shop, { referral_code: 'nobody' })
@@ -239,7 +239,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual([declined.length, declined[0].amount_cents], [8, 1_000])
   })
 
-  test('an order with the code of an affiliate that waits for a review earns when it is released, by the time of its checkout', async () => {
+  test("an order with an affiliate's code that waits for a review earns when it is released, counted from its checkout", async () => {
     const shop = await open()
     const { code } = await makeAffiliate(shop, { cookie_days: 1 })
     const { referral_touch } = await touch(shop, code)
@@ -282,7 +282,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await commissionsOf(shop, { affiliate_id: id }), [])
   })
 
-  test('earns once, wherever its checkout stopped and whichever process finishes it', async () => {
+  test('earns one commission, wherever its checkout stopped and whichever process finishes it', async () => {
     const shop = await open()
     const app = shared.current
     const { id, code } = await makeAffiliate(shop)
@@ -308,7 +308,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await balanceOf(shop, id), [placed * 1_000, 0, 0, 0])
   })
 
-  test('paid with a gift card earns like any other', async () => {
+  test('an order paid with a gift card earns like any other', async () => {
     const shop = await open()
     await enable(shop.merchant, 'gift_cards')
     const { code: gift_card_code } = await issueGiftCard(shop.merchant, 10_000)
@@ -317,7 +317,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 1000'])
   })
 
-  test('is found by the name of its affiliate in the sales report, one group for each code in any spelling', async () => {
+  test("appears under the affiliate's name in the sales report, one group for each code in any spelling", async () => {
     const shop = await open()
     const { id, code } = await makeAffiliate(shop, { name: 'Fay Friend' })
     const second = `${code}-TWO`
@@ -366,7 +366,7 @@ function collectStatements(t: TestContext) {
   }
 }
 
-test('a checkout without a code asks nothing about affiliates, and one with a code three things', async (t) => {
+test('a checkout without a code sends no statement about affiliates, and one with a code sends three', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openAffiliateShop(app)
   const { code } = await makeAffiliate(shop)

@@ -43,7 +43,7 @@ const rowOf = (
 })
 
 describe('a commission', () => {
-  test('rounds half a cent up, and a fixed one is never more than the goods', () => {
+  test('rounds half a cent up, and a fixed amount never exceeds the goods', () => {
     const percent = (rate_bps: number, left_cents: number) =>
       commissionOf(
         { commission_type: 'percent', rate_bps, amount_cents: null },
@@ -66,7 +66,7 @@ describe('a commission', () => {
     assert.equal(fixed(1, 0, 0), 0)
   })
 
-  test('is within the goods, grows with them, and is nothing where nothing is left', () => {
+  test('never exceeds the goods, grows with them, and is zero if no goods are left', () => {
     fc.assert(
       fc.property(terms, base, base, base, (of, base_cents, a, b) => {
         const [less, more] = [Math.min(a, b), Math.max(a, b)]
@@ -100,7 +100,7 @@ describe('a commission', () => {
     )
   })
 
-  test('depends on what is left and not on the way there, unless it was declined', () => {
+  test('depends on the goods that are left and not on the order of the changes, unless it was declined', () => {
     fc.assert(
       fc.property(
         terms,
@@ -126,7 +126,7 @@ describe('a commission', () => {
     )
   })
 
-  test('takes goods that are refunded beyond what was sold as none left', () => {
+  test('counts a refund of more goods than were sold as no goods left', () => {
     const row = rowOf({ commission_type: 'percent', rate_bps: 1_000, amount_cents: null }, 1_000)
     const { left_cents, booked_cents } = changeOf(row, -50)
     assert.deepEqual([left_cents, booked_cents], [0, 0])
@@ -169,7 +169,7 @@ describe('an order counts as the affiliate’s own', () => {
     assert.equal(reason({}, { ...affiliate, is_device: true }), 'self_device')
   })
 
-  test('but what neither of them has is nothing in common', () => {
+  test('parts of an identity that both lack do not count as shared', () => {
     const unknown = { ...affiliate, customer_ref: null, person_id: null, email_folded: null }
     const guest = { ...stranger, person_id: null, email_folded: null }
     assert.equal(selfReferral(unknown as never, guest, own), null)

@@ -33,7 +33,7 @@ describe('a commission follows its order', () => {
   const act = ({ merchant }: AffiliateShop, id: string, verb: string, body: object) =>
     merchant.post(`/v1/merchant/orders/${id}/${verb}`, body, keyed())
 
-  test('is clawed back in proportion by a refund, and reversed by the last one', async () => {
+  test('is clawed back in proportion to a refund, and reversed by the last one', async () => {
     const { shop, id, order } = await begin()
     ok(await refund(shop, order.id, { amount_cents: 5_000 }), 201)
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 2000', 'clawback pending -500'])
@@ -54,7 +54,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await balanceOf(shop, id), [0, 0, 0, 0])
   })
 
-  test('is not touched by a refund of shipping or tax alone', async () => {
+  test('does not change by a refund of shipping or tax alone', async () => {
     const { shop, order } = await begin({
       shipping: { mode: 'flat', flat_rate_cents: 500, expedited_rate_cents: 900, max_cents: 900 },
     })
@@ -62,7 +62,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 2000'])
   })
 
-  test('is clawed back at once after its approval, and from the next payout after that', async () => {
+  test('is clawed back at once after its approval, and taken from the next payout once it was paid', async () => {
     const { shop, id, order } = await begin()
     assert.equal(await passDays(shop, 29), 0)
     assert.equal(await passDays(shop, 31), 1)
@@ -80,7 +80,7 @@ describe('a commission follows its order', () => {
     ])
   })
 
-  test('loses and gains by edits', async () => {
+  test('shrinks and grows with edits of the order', async () => {
     const { shop, id, order, items } = await begin()
     const edit = async (quantity: number) =>
       ok(await editOrder(shop, order.id, items[0].id, quantity))
@@ -93,7 +93,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual([last.base_cents, last.reason], [20_000, 'edit'])
   })
 
-  test('is reversed with its cancellation, and shrinks with what is not shipped any more', async () => {
+  test('is reversed with its cancellation, and shrinks when a part of the order is cancelled', async () => {
     const whole = await begin()
     ok(await act(whole.shop, whole.order.id, 'cancel', { reason: 'customer' }))
     assert.deepEqual(await linesOf(whole.shop, whole.order.id), [
@@ -126,7 +126,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 2000', 'clawback pending -1000'])
   })
 
-  test('is nothing while the order is flagged as a test', async () => {
+  test('is zero while the order is flagged as a test', async () => {
     const { shop, id, order } = await begin()
     const url = `/v1/stores/${shop.tenant}/orders/${order.id}/test-flag`
     const flag = async (is_test: boolean) =>
@@ -160,7 +160,7 @@ describe('a commission follows its order', () => {
     return ok(await merchant.post(url, body, keyed()), 201) as { order: { id: string } }
   }
 
-  test('goes over to the order of an exchange', async () => {
+  test('moves to the order of an exchange', async () => {
     const { shop, id, order } = await begin()
     const wanted = { variant_id: shop.variants[1_000], quantity: 3 }
     const exchanged = await exchange(shop, order.id, 1, wanted)
@@ -173,7 +173,7 @@ describe('a commission follows its order', () => {
     assert.equal((await linesOf(shop, order.id)).at(-1), 'sale pending 300')
   })
 
-  test('a commission of a fixed amount is earned once, whatever is exchanged for whatever', async () => {
+  test('a commission of a fixed amount is earned once, however often the goods are exchanged', async () => {
     const terms = { commission_type: 'fixed', amount_cents: 300 }
     const { shop, id, order } = await begin({}, terms)
     const same = { variant_id: shop.variant, quantity: 1 }
@@ -190,7 +190,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await balanceOf(shop, id), [150, 0, 0, 0])
   })
 
-  test('the commission of an exchange goes by the terms of the first order', async () => {
+  test('the commission of an exchange uses the terms of the first order', async () => {
     const { shop, id, order } = await begin()
     const fixed = { commission_type: 'fixed', amount_cents: 5_000 }
     ok(await shop.merchant.patch(`${AFFILIATES}/${id}`, fixed))
@@ -200,7 +200,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await balanceOf(shop, id), [2_000, 0, 0, 0])
   })
 
-  test('a commission that is declined does not come back by an exchange', async () => {
+  test('a declined commission does not come back by an exchange', async () => {
     const { shop, id, order } = await begin()
     const [sale] = await commissionsOf(shop, { order_id: order.id })
     ok(await shop.merchant.post(`${AFFILIATES}/commissions/${sale.id}/decline`, {}))
@@ -224,7 +224,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(amounts, [333, -83, -83, -167])
   })
 
-  test('is clawed back once, however many refunds there are at once', async () => {
+  test('is clawed back once by concurrent refunds', async () => {
     const { shop, id, order } = await begin()
     const answers = await times(4, () => refund(shop, order.id, { amount_cents: 4_000 }))
     for (const answer of answers) ok(answer, 201)
@@ -238,7 +238,7 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 2000'])
   })
 
-  test('is told with an event for each clawback', async () => {
+  test('emits an event for each clawback', async () => {
     const { shop, order } = await begin()
     ok(await refund(shop, order.id, { amount_cents: 5_000 }), 201)
     const { rows } = await shared.current.superuser.query(
@@ -267,7 +267,7 @@ describe('a merchant decides about a commission', () => {
     return { shop, id, order, items, act }
   }
 
-  test('approves it before its time, with what was clawed back of it', async () => {
+  test('approves it before its delay is over, together with its clawbacks', async () => {
     const { shop, id, order, act } = await begin()
     ok(await refund(shop, order.id, { amount_cents: 4_000 }), 201)
     assert.equal(ok(await act('approve')).commission.status, 'approved')
@@ -294,7 +294,7 @@ describe('a merchant decides about a commission', () => {
       assert.deepEqual(refusal(await act(verb)), [409, 'invalid_transition'])
   })
 
-  test('cannot decline what is paid or in a payout, or a clawback', async () => {
+  test('cannot decline a clawback, or a commission that is paid or in a payout', async () => {
     const { shop, order, act } = await begin()
     ok(await act('approve'))
     const { payouts } = ok(await shop.merchant.post(`${AFFILIATES}/payouts`, {}, keyed()), 201)
@@ -306,7 +306,7 @@ describe('a merchant decides about a commission', () => {
     assert.deepEqual(refusal(await act('decline', {}, clawback.id)), [409, 'invalid_transition'])
   })
 
-  test('refuses what is no commission of the store, or no text', async () => {
+  test('refuses a commission of another store, and bad input', async () => {
     const { shop, act } = await begin()
     const other = await openAffiliateShop(shared.current)
     const [own] = await commissionsOf(shop, {})

@@ -35,7 +35,7 @@ describe('payouts', () => {
     return { ...made, orders: ids }
   }
 
-  test('take all that is approved, and are paid once', async () => {
+  test('pay all approved commissions once', async () => {
     const shop = await open()
     const { id, email } = await earn(shop, 2)
     const { payouts, skipped, has_more } = ok(await pay(shop), 201)
@@ -74,7 +74,7 @@ describe('payouts', () => {
     assert.deepEqual([...refusal(none), none.body.skipped], [409, 'nothing_to_pay', []])
   })
 
-  test('answer a key twice alike, and make one payout of many calls at once', async () => {
+  test('answer a repeated key alike, and make one payout of many calls at once', async () => {
     const shop = await open()
     const { id } = await earn(shop)
     const key = randomUUID()
@@ -95,7 +95,7 @@ describe('payouts', () => {
     )
   })
 
-  test('a refusal is not stored: the same key pays once something is due', async () => {
+  test('a refusal is not stored: the same key makes a payout once a commission is due', async () => {
     const shop = await open()
     const key = randomUUID()
     assert.deepEqual(refusal(await pay(shop, {}, key)), [409, 'nothing_to_pay'])
@@ -103,7 +103,7 @@ describe('payouts', () => {
     ok(await pay(shop, {}, key), 201)
   })
 
-  test('carry a negative balance over, and are blocked by it', async () => {
+  test('carry a negative balance over, which blocks further payouts', async () => {
     const shop = await open()
     const { id, code, orders } = await earn(shop, 2)
     await payOut(shop)
@@ -123,7 +123,7 @@ describe('payouts', () => {
     assert.deepEqual(await balanceOf(shop, id), [0, 0, 0, 2_500])
   })
 
-  test('leave what is clawed back while they are on their way to the next one', async () => {
+  test('leave clawbacks that happen while a payout is under way to the next payout', async () => {
     const shop = await open()
     const { id, orders } = await earn(shop, 2)
     const { payouts } = ok(await pay(shop), 201)
@@ -133,7 +133,7 @@ describe('payouts', () => {
     assert.deepEqual(await balanceOf(shop, id), [0, -1_000, 0, 2_000])
   })
 
-  test('payouts that the bank did not pay are cancelled, and all of it is due again', async () => {
+  test('payouts that the bank did not pay can be cancelled, and their commissions are due again', async () => {
     const shop = await open()
     const { id } = await earn(shop)
     const { payouts } = ok(await pay(shop), 201)
@@ -156,7 +156,7 @@ describe('payouts', () => {
     )
   })
 
-  test('wait for the minimum of each affiliate, and skip who is suspended unless named', async () => {
+  test('wait for the minimum of each affiliate, and skip suspended affiliates unless named', async () => {
     const shop = await open()
     const small = await earn(shop, 1, { payout_minimum_cents: 1_500 })
     const paused = await earn(shop)
@@ -178,7 +178,7 @@ describe('payouts', () => {
     )
   })
 
-  test('refuse bad input, and affiliates that the store does not know', async () => {
+  test('refuse bad input and unknown affiliates', async () => {
     const [shop, other] = [await open(), await open()]
     const { id } = await earn(shop)
     await assertRefused(
@@ -200,7 +200,7 @@ describe('payouts', () => {
     }
   })
 
-  test('are a table for the bank, in which no text is a formula', async () => {
+  test('export a table for the bank in which no text can act as a formula', async () => {
     const shop = await open()
     const account = '=cmd|calc'
     await earn(shop, 1, { name: '=HYPERLINK("x")', payout_account: account })
@@ -227,7 +227,7 @@ describe('payouts', () => {
     assert.equal(empty.text.trimEnd().split('\r\n').length, 1)
   })
 
-  test('never change a commission that is paid, not even by hand', async () => {
+  test('never change a paid commission, not even by hand', async () => {
     const shop = await open()
     const { orders } = await earn(shop)
     await payOut(shop)
@@ -263,7 +263,7 @@ describe('payouts', () => {
 describe('the approval of commissions', () => {
   const shared = shareAffiliateApp()
 
-  test('is a loop over all stores, which approves each once', async () => {
+  test('runs over all stores, and approves each commission once', async () => {
     const { workerDatabase } = shared.current.runtime
     const shops = await times(3, () => openAffiliateShop(shared.current))
     const made = await Promise.all(
@@ -284,7 +284,7 @@ describe('the approval of commissions', () => {
     for (const { shop, id } of made) assert.deepEqual(await balanceOf(shop, id), [0, 1_000, 0, 0])
   })
 
-  test('leaves what is not due, declined or reversed', async () => {
+  test('leaves commissions that are not due, declined or reversed', async () => {
     const shop = await openAffiliateShop(shared.current)
     const { id, code } = await makeAffiliate(shop)
     const first = await buy(shop, { referral_code: code })

@@ -45,7 +45,7 @@ describe('a person who is an affiliate', () => {
     return texts.join()
   }
 
-  test('gets a copy of all that the store has of them', async () => {
+  test('gets a copy of all data that the store has about them', async () => {
     const { shop, url } = await begin()
     const { data } = ok(await shop.merchant.get(`${url}/export`))
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe('a person who is an affiliate', () => {
     assert.deepEqual(await exportOf(await shared.current.store(shop.tenant), 'another'), [])
   })
 
-  test('is erased in two steps, and what was earned stays in the books', async () => {
+  test('is erased in two steps, and the amounts stay in the books', async () => {
     const { shop, id, code, url } = await begin()
     const first = ok(await shop.merchant.post(`${url}/erase`))
     assert.deepEqual([first.erased, first.affiliate.name], [false, 'Fay Secret'])
@@ -86,7 +86,7 @@ describe('a person who is an affiliate', () => {
     await makeAffiliate(shop, { email: PERSON.email })
   })
 
-  test('is erased with the customer they are, and shown with them before', async () => {
+  test('is erased and exported together with their customer record', async () => {
     const { shop, id } = await begin()
     await buy(shop, { customer_ref: 'fay-secret', email: PERSON.email })
     const { customer } = ok(await shop.merchant.get('/v1/merchant/customers/fay-secret'))
@@ -98,7 +98,7 @@ describe('a person who is an affiliate', () => {
     assert.doesNotMatch(await textsOf(shop.tenant), /secret/i)
   })
 
-  test('leaves no browser in an erased order', async () => {
+  test('leaves no trace of a browser in an erased order', async () => {
     const { shop, code } = await begin()
     const device_ref = `device-${randomUUID()}`
     const { order } = await buy(shop, { customer_ref: 'ann', referral_code: code, device_ref })

@@ -111,7 +111,7 @@ async function take(known: Known, step: Step, operator: Caller) {
 describe('after any history of orders, refunds, decisions and payouts', () => {
   const shared = shareAffiliateApp()
 
-  test('balances are what a recount of the answers says, and all books agree', async () => {
+  test('balances equal a recount of the answers, and all books agree', async () => {
     await fc.assert(
       fc.asyncProperty(terms, steps, async (of, history) => {
         const shop = await openAffiliateShop(shared.current)

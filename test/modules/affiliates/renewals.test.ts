@@ -27,7 +27,7 @@ describe('the renewals of a subscription that an affiliate has sold', () => {
   }
   const lastOrder = async (id: string): Promise<string> => (await app.orders(id)).at(-1).id
 
-  test('earn as renewals, long after the window, and are clawed back like sales', async () => {
+  test('earn as renewals, long after the window, and are clawed back as sales are', async () => {
     const { shop, affiliate, renew } = await begin({ cookie_days: 1 })
     const { id, order_id } = await app.subscribe(shop, { referral_code: affiliate.code })
     assert.deepEqual(await linesOf(shop, order_id), ['sale pending 100'])
@@ -45,7 +45,7 @@ describe('the renewals of a subscription that an affiliate has sold', () => {
     assert.deepEqual(await linesOf(shop, renewal), ['renewal pending 100', 'clawback pending -50'])
   })
 
-  test('go on with an ended code, and stop with a suspended affiliate or by the settings', async () => {
+  test('go on with a code that is switched off, and stop when the affiliate is suspended or the settings say so', async () => {
     const { shop, affiliate, renew } = await begin()
     const { id } = await app.subscribe(shop, { referral_code: affiliate.code })
     const url = `${AFFILIATES}/${affiliate.id}`
@@ -62,7 +62,7 @@ describe('the renewals of a subscription that an affiliate has sold', () => {
     assert.deepEqual(await linesOf(shop, await lastOrder(id)), [])
   })
 
-  test('earn nothing where the first order was the affiliate’s own', async () => {
+  test('earn nothing if the first order was the affiliate’s own', async () => {
     const { shop, affiliate, renew } = await begin({ customer_ref: 'fay' })
     const more = { referral_code: affiliate.code, customer_ref: 'fay', email: 'f@example.com' }
     const { id, order_id } = await app.subscribe(shop, more)

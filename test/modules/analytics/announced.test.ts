@@ -28,7 +28,7 @@ describe('a count that is told of new journals', () => {
     app = shared.current
   })
 
-  test('lags by at most 30 seconds, and the report says until when it has counted', async (t) => {
+  test('lags by at most 30 seconds, and the report says up to which time it has counted', async (t) => {
     const numberingSeconds = 1
     const steps = numberingSeconds + analytics.COUNT_EVERY_MS / 1_000
     assert.ok(GATHER_SECONDS + steps <= 30)
@@ -48,7 +48,7 @@ describe('a count that is told of new journals', () => {
     }
   })
 
-  test('says for how long it rests, and nothing while it is at work', async () => {
+  test('says how long it rests, and says nothing while it is at work', async () => {
     const shop = await app.shopIn('resting', 'UTC')
     const { workerDatabase } = app.runtime
     const worker = workerDatabase.tenant('resting')
@@ -72,7 +72,7 @@ describe('a count that is told of new journals', () => {
     assert.deepEqual(rested(await announce()), ['may be at work', 'may be at work'])
   })
 
-  test('counts every journal, though those that come while it rests are not announced', async () => {
+  test('counts every journal, also those that come while it rests and are not announced', async () => {
     const shop = await app.shopIn('steady', 'UTC')
     const { workerDatabase } = app.runtime
     let told = 0

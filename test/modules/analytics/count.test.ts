@@ -82,7 +82,7 @@ const open = () => {
 describe('counting', () => {
   before(open)
 
-  test('costs a checkout nothing: it writes no row of the figures', async () => {
+  test('costs a checkout nothing: the checkout writes no row of the figures', async () => {
     const shop = await app.shopIn('free', 'UTC')
     await app.place(shop)
     for (const table of [
@@ -103,7 +103,7 @@ describe('counting', () => {
     }
   })
 
-  test('begins at once for a store that is new, and gathers journals from then on', async () => {
+  test('begins at once for a new store, and waits for several journals from then on', async () => {
     const shop = await app.shopIn('gathering', 'UTC')
     const number = async () => {
       const { workerDatabase } = app.runtime
@@ -134,7 +134,7 @@ describe('counting', () => {
     assert.equal(await countFacts('gathering'), 4)
   })
 
-  test('looks again soon where journals may be numbered while it ends, and else rests', async () => {
+  test('looks again soon if journals may be numbered while it ends, and otherwise rests', async () => {
     const shop = await app.shopIn('ending', 'UTC')
     await app.place(shop)
     while ((await chain()) > 0);
@@ -157,7 +157,7 @@ describe('counting', () => {
     assert.ok((await dueIn('ending')) > 3_000)
   })
 
-  test('counts each journal once where workers are killed again and again', async () => {
+  test('counts each journal once though workers are killed again and again', async () => {
     const shop = await app.shopIn('killed', 'UTC')
     const { order } = await app.place(shop)
     ok(await app.act(shop, order.id, 'refunds', { amount_cents: 700 }), 201)
@@ -188,7 +188,7 @@ describe('counting', () => {
     await app.check()
   })
 
-  test('rolls back whole where a step fails after it has written', async () => {
+  test('rolls back whole if a step fails after it has written', async () => {
     const shop = await app.shopIn('failing', 'UTC')
     await app.place(shop)
     while ((await chain()) > 0);
@@ -206,7 +206,7 @@ describe('counting', () => {
     assert.equal(await countFacts('failing'), 1)
   })
 
-  test('writes nothing for a worker whose lease another one has', async () => {
+  test('writes nothing for a worker whose lease another worker has', async () => {
     const shop = await app.shopIn('leased', 'UTC')
     await app.place(shop)
     while ((await chain()) > 0);
@@ -220,7 +220,7 @@ describe('counting', () => {
     assert.equal(await countFacts('leased'), 0)
   })
 
-  test('counts once where four workers count while journals are numbered', async () => {
+  test('counts once when four workers count while journals are numbered', async () => {
     const shop = await app.shopIn('busy', 'UTC')
     let isSelling = true
     const workers = [1, 2, 3, 4].map(async () => {
@@ -238,7 +238,7 @@ describe('counting', () => {
     await app.check()
   })
 
-  test('knows the first order of a customer behind any number of newer ones', async () => {
+  test('knows the first order of a customer also if many newer orders follow', async () => {
     const shop = await app.shopIn('eager', 'UTC')
     await app.place(shop)
     await app.count()
@@ -253,7 +253,7 @@ describe('counting', () => {
     await app.check()
   })
 
-  test('counts an order that costs nothing, with its customer and its units', async () => {
+  test('counts a free order, with its customer and its units', async () => {
     const shop = await app.shopIn('free-goods', 'UTC')
     const free = await addVariant(shop.merchant, 0)
     const items = [{ variant_id: free, quantity: 3 }]
@@ -265,7 +265,7 @@ describe('counting', () => {
     await app.check()
   })
 
-  test('counts a refund that got its number before the sale', async () => {
+  test('counts a refund whose journal is numbered before that of the sale', async () => {
     const shop = await app.shopIn('early', 'UTC')
     const { order } = await app.place(shop)
     const sale = `journal_id = (select id from ledger_journals where order_id = $1 and kind = 'order.placed')`
@@ -291,7 +291,7 @@ describe('counting', () => {
 describe('a count from the beginning', () => {
   before(open)
 
-  test('gives the same figures, and those of before are read until it is ready', async () => {
+  test('gives the same figures, and reports read the old generation until it is ready', async () => {
     const shop = await app.shopIn('rebuilt', 'Europe/Berlin')
     const { order, items } = await app.place(shop, {
       items: [
@@ -322,7 +322,7 @@ describe('a count from the beginning', () => {
     assert.deepEqual(rows, [{ generation: 2 }], 'the rows of the first one are deleted')
   })
 
-  test('is one command, for one store or for all', async () => {
+  test('is started by one command, for one store or for all', async () => {
     const shop = await app.shopIn('told', 'UTC')
     await app.place(shop)
     await app.count()
@@ -339,7 +339,7 @@ describe('a count from the beginning', () => {
     await app.count()
   })
 
-  test('follows a store into another time zone', async () => {
+  test('moves the figures to the new time zone of a store', async () => {
     const shop = await app.shopIn('moving', 'America/New_York')
     app.setTime('moving', '2026-10-31T23:30:00Z')
     await app.place(shop)
@@ -363,7 +363,7 @@ describe('a test order', () => {
   const flag = (shop: Shop, id: string, is_test: boolean) =>
     app.operator.post(`/v1/stores/${shop.tenant}/orders/${id}/test-flag`, { is_test })
 
-  test('is in no figure from the moment it is flagged, and back when it is not', async () => {
+  test('leaves all figures when it is flagged, and returns to them when the flag is cleared', async () => {
     const shop = await app.shopIn('tested', 'UTC')
     const { order } = await app.place(shop)
     ok(await app.act(shop, order.id, 'refunds', { amount_cents: 100 }), 201)
@@ -381,7 +381,7 @@ describe('a test order', () => {
     await app.check()
   })
 
-  test('is left out where it is flagged before or while it is counted', async () => {
+  test('is in no figure also if it is flagged before or during the count', async () => {
     const shop = await app.shopIn('raced', 'UTC')
     const ids: string[] = []
     for (let n = 0; n < 6; n++) ids.push((await app.place(shop)).order.id)
@@ -397,7 +397,7 @@ describe('a test order', () => {
     await app.check()
   })
 
-  test('is no payment of the report, also of days that were counted', async () => {
+  test('leaves the payments of the report, also those of days already counted', async () => {
     const shop = await app.shopIn('paying', 'UTC')
     app.setTime('paying', '2026-03-01T12:00:00Z')
     const { order } = await app.place(shop)
@@ -463,7 +463,7 @@ describe('an edit that moves no money', () => {
     await app.check()
   })
 
-  test('takes units that cost nothing out again, when what has not shipped is cancelled', async () => {
+  test('removes free units when the part of the order that has not shipped is cancelled', async () => {
     const shop = await app.shopIn('samples', 'UTC')
     const sample = await addVariant(shop.merchant, 0)
     const { order, items } = await app.place(shop, {

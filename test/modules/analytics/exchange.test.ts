@@ -34,7 +34,7 @@ describe('an exchange', () => {
     exchanges = exchangesOf(store)
   })
 
-  test('counts the payments that its shopper is asked for, and takes out those of a test', async () => {
+  test('counts the payments that its shopper is asked for, and leaves out test orders', async () => {
     const { exchanged } = await exchanges.asked()
     assert.equal((await exchanges.pay(exchanged.id, { card: DECLINED })).status, 402)
     ok(await exchanges.pay(exchanged.id))
@@ -55,7 +55,7 @@ describe('an exchange', () => {
     await assertFiguresAddUp(store.superuser)
   })
 
-  test('an exchange that is cancelled leaves no refund on the returned goods, and no tax of one', async () => {
+  test('an exchange that is cancelled leaves no refund and no tax on the returned goods', async () => {
     await countTomorrow()
     const before = await read('summary')
     const from = await exchanges.tracked(5, 1_000)

@@ -28,7 +28,7 @@ describe('the funnel', () => {
     app = shared.current
   })
 
-  test('counts what shoppers did by the days of the store, and keeps nothing else', async () => {
+  test("counts the shoppers' steps by the days of the store, and stores nothing else", async () => {
     const shop = await app.shopIn('acme', 'Asia/Tokyo')
     const [product = '', other = ''] = await productsOf(shop)
     // Late in the evening of UTC it is the next day in Tokyo.
@@ -76,7 +76,7 @@ describe('the funnel', () => {
     }
   })
 
-  test('counts a product that the store does not have as none, so that rows are bounded', async () => {
+  test('counts an unknown product as no product, so that the number of rows is bounded', async () => {
     const shop = await app.shopIn('bounded', 'UTC')
     const [foreign = ''] = await productsOf(await app.shopIn('foreign', 'UTC'))
     const unknown = '00000000-0000-4000-8000-0000000000'
@@ -117,7 +117,7 @@ describe('the funnel', () => {
     assert.deepEqual([view, search], [80, 40])
   })
 
-  test('refuses what is no event, too many of them, and an unknown store', async () => {
+  test('refuses unknown events, too many events, and an unknown store', async () => {
     await app.shopIn('strict', 'UTC')
     const view = { type: 'view' }
     for (const body of [

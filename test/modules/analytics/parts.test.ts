@@ -36,7 +36,7 @@ describe('a report by product', () => {
     app = shared.current
   })
 
-  test('counts gift cards in units alone, and their refunds in none of the goods', async () => {
+  test('counts gift cards in units alone, and their refunds in no amount of goods', async () => {
     const { shop, groupsOf } = await openStore('cards', false)
     await enable(shop.merchant, 'gift_cards')
     const card = await addVariant(shop.merchant, 2_500, {}, { gift_card: true })
@@ -66,7 +66,7 @@ describe('a report by product', () => {
     assert.equal((await groupsOf()).length, 2)
   })
 
-  test('gives every cent to a line where prices include tax, also after edits', async () => {
+  test('gives every cent to a line when prices include tax, also after edits', async () => {
     const { shop, groupsOf } = await openStore('inside', true)
     const { merchant } = shop
     const odd = await Promise.all([333, 457, 1_999].map((price) => addVariant(merchant, price)))

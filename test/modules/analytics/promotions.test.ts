@@ -128,7 +128,7 @@ describe('what coupons and campaigns have brought', () => {
     }
   })
 
-  test('leaves test orders out, and counts again from the beginning to the same', async () => {
+  test('leaves test orders out, and has the same figures when counted again from the beginning', async () => {
     const shop = await app.shopIn('tested-promotions', 'UTC')
     const coupon = await createCoupon(shop.merchant)
     const [kept, flagged] = [
@@ -146,7 +146,7 @@ describe('what coupons and campaigns have brought', () => {
     )
   })
 
-  test('is nothing for what was never used, and in another currency', async () => {
+  test('is zero for coupons that were never used, and in another currency', async () => {
     const shop = await app.shopIn('unused-promotions', 'UTC')
     const campaign_id = await startCampaign(shop)
     const nothing = {
@@ -168,7 +168,7 @@ describe('what coupons and campaigns have brought', () => {
     assert.equal(ok(await shop.merchant.get(url)).orders, 1)
   })
 
-  test('is shown to the store alone, with the scope of marketing', async () => {
+  test('is shown only to the store, with the scope of marketing', async () => {
     const shop = await app.shopIn('own-promotions', 'UTC')
     const other = await app.shopIn('other-promotions', 'UTC')
     const coupon = await createCoupon(shop.merchant)

@@ -70,7 +70,7 @@ describe('the report about inventory', () => {
     app = shared.current
   })
 
-  test('has what sold, how long the rest lasts, and the margin from the moving average', async () => {
+  test('shows which variants sold, how long the stock lasts, and the margin by the moving average', async () => {
     const stocked = await app.shopIn('stocked', 'UTC')
     const { merchant } = stocked
     const variant = await addVariant(merchant, 2_000)
@@ -120,7 +120,7 @@ describe('the report about subscriptions', () => {
     app = shared.current
   })
 
-  test('has what is charged in a month, what began and what ended', async () => {
+  test('shows what is charged in a month, and which subscriptions began and ended', async () => {
     const subs = await app.shopIn('subs', 'UTC')
     app.setTime('subs', '2026-07-10T12:00:00Z')
     const { order } = await app.place(subs)

@@ -85,7 +85,7 @@ describe('reports', () => {
     await sell()
   })
 
-  test('book each fact on its own day, or on that of the sale', async () => {
+  test('book each fact on its own day, or on the day of the sale', async () => {
     const booked = await read(`summary?${QUARTER}&interval=month`)
     const cohort = await read(`summary?${QUARTER}&interval=month&calendar=cohort`)
     const byMonth = (body: { buckets: Flat[] }, name: string) => body.buckets.map((b) => b[name])
@@ -167,7 +167,7 @@ describe('reports', () => {
     assert.equal(find(two).label, 'Worth 1000')
   })
 
-  test('show one group alone with its key', async () => {
+  test('show one group alone by its key', async () => {
     const body = await read(`sales?${QUARTER}&group_by=coupon&key=TEN&interval=month`)
     assert.deepEqual(
       body.buckets.map((bucket: Flat) => bucket.gross_cents),
@@ -182,7 +182,7 @@ describe('reports', () => {
     assert.deepEqual([none.gross_cents, none.groups], [0, []])
   })
 
-  test('group by collections of today, which may share products', async () => {
+  test('group by the present collections, which may share products', async () => {
     const { collection } = ok(
       await shop.merchant.post('/v1/merchant/catalog/collections', { slug: 'all', title: 'All' }),
       201,
@@ -208,7 +208,7 @@ describe('reports', () => {
     assert.equal((await read(`sales?${QUARTER}&group_by=collection&key=garbage`)).gross_cents, 0)
   })
 
-  test('compare with the period of the same length before', async () => {
+  test('compare with the previous period of the same length', async () => {
     const body = await read('summary?from=2026-02-01&to=2026-02-28&compare=previous')
     assert.deepEqual([body.previous.from, body.previous.to], ['2026-01-04', '2026-01-31'])
     assert.equal(body.previous.gross_cents, 4_999)
@@ -216,7 +216,7 @@ describe('reports', () => {
     assert.equal((await read('summary?from=2026-02-01&to=2026-02-28')).previous, undefined)
   })
 
-  test('tell new customers from those who come back, by months', async () => {
+  test('tell new customers from returning ones, by month', async () => {
     const body = await read(`customers?${QUARTER}`)
     assert.deepEqual(
       [body.new_customers_count, body.repeat_customers_count, body.returning.orders_count],
@@ -242,7 +242,7 @@ describe('reports', () => {
     }
   })
 
-  test('name the rows of each cohort and of its months, however old', async () => {
+  test('list the rows of each cohort and of its months, however old', async () => {
     const old = await app.shopIn('old', 'America/New_York')
     for (const [time, customer_ref] of [
       ['2021-01-15T12:00:00Z', 'ann'],
@@ -278,7 +278,7 @@ describe('reports', () => {
     }
   })
 
-  test('are tables for a spreadsheet, by the path or by what the caller accepts', async () => {
+  test('are exported as CSV, by the path or by the Accept header', async () => {
     for (const path of [
       'summary',
       'sales',
@@ -312,7 +312,7 @@ describe('reports', () => {
     )
   })
 
-  test('read a period as it is meant, and refuse one that is none', async () => {
+  test("read a period in the store's time zone, and refuse an impossible one", async () => {
     const shown = async (query: string) => {
       const { from, to } = await read(`summary?${query}`)
       return [from, to]
@@ -333,7 +333,7 @@ describe('reports', () => {
     }
   })
 
-  test('page their rows without losing one, and refuse a cursor of their own making alone', async () => {
+  test('page their rows without losing one, and refuse cursors that they have not made', async () => {
     const href = `${URL}/rows?${QUARTER}&figure=orders_count`
     assert.equal((await rowsOf(shop.merchant, href, 1)).length, 4)
     assert.equal((await rowsOf(shop.merchant, href, 100)).length, 4)
@@ -351,7 +351,7 @@ describe('reports', () => {
     }
   })
 
-  test('find the rows of a figure behind many days on which its parts cancel out', async () => {
+  test('find the rows of a figure also behind many days whose amounts cancel out', async () => {
     const free = await app.shopIn('free', 'UTC')
     const coupon = { code: 'FREE', type: 'percent', percent_bps: 10_000 }
     ok(await free.merchant.post('/v1/merchant/marketing/coupons', coupon), 201)
@@ -372,7 +372,7 @@ describe('reports', () => {
     assert.equal(gross.length, 7)
   })
 
-  test('say nothing of a store that has sold nothing', async () => {
+  test('are empty for a store that has sold nothing', async () => {
     const empty = await app.merchant('empty')
     const body = ok(await empty.get(`${URL}/summary`))
     assert.deepEqual(
@@ -385,7 +385,7 @@ describe('reports', () => {
     }
   })
 
-  test('do not change when a customer is erased, nor when they are counted again', async () => {
+  test('do not change when a customer is erased, nor when they are counted again afterwards', async () => {
     const before = await read(`tax?${QUARTER}`)
     const erase = (confirm?: string) =>
       shop.merchant.post(
@@ -404,7 +404,7 @@ describe('reports', () => {
     assert.equal((await read(`customers?${QUARTER}`)).new_customers_count, 3)
   })
 
-  test('restate a day that gets a fact after it was final', async () => {
+  test('count a day again that gets a fact after it was final', async () => {
     const late = await app.shopIn('late', 'UTC')
     app.setTime('late', '2026-05-01T12:00:00Z')
     await app.place(late)

@@ -52,7 +52,7 @@ describe('the table of a report', () => {
     await sellEach()
   })
 
-  test('the table of a report of groups has a line for what is in none of them, and adds up', async () => {
+  test('the table of a report of groups has a line for the rows in no group, and adds up', async () => {
     for (const group_by of ['product', 'variant']) {
       const body = ok(await shop.merchant.get(`${URL}/sales?${DAY}&group_by=${group_by}`))
       const lines = await readTable(`sales.csv?${DAY}&group_by=${group_by}`)
@@ -67,7 +67,7 @@ describe('the table of a report', () => {
     }
   })
 
-  test('the table of a report of groups has no such line where the groups are all', async () => {
+  test('the table of a report of groups has no such line when every row is in a group', async () => {
     const lines = await readTable(`sales.csv?${DAY}&group_by=source`)
     assert.equal(lines.length, 1)
     const tax = await readTable(`tax.csv?${DAY}`)
@@ -88,13 +88,13 @@ describe('the table of a report', () => {
     assert.deepEqual(linesOf(byHeader.text), lines)
   })
 
-  test('the table of inventory begins behind the place that it is asked for', async () => {
+  test('the table of inventory continues after the given cursor', async () => {
     const { variants, next_after } = ok(await shop.merchant.get(`${URL}/inventory?${DAY}`))
     const lines = await readTable(`inventory.csv?${DAY}&after=${next_after}`)
     assert.equal(lines.length, VARIANTS - variants.length)
   })
 
-  test('is refused as a whole where the place is none', async () => {
+  test('is refused as a whole if the cursor is not valid', async () => {
     const answer = await shop.merchant.get(`${URL}/inventory.csv?${DAY}&after=garbage`)
     assert.deepEqual([answer.status, answer.body.error?.code], [400, 'invalid_query'])
   })

@@ -239,7 +239,7 @@ async function assertExact({ shop, now }: History, zone: string): Promise<void> 
 describe('payments and subscriptions', () => {
   before(open)
 
-  test('are what their rows say after any history, however much of it is counted', async () => {
+  test('equal a count of their rows after any history, however much of it is counted already', async () => {
     let run = 0
     const histories = fc.array(acts, { minLength: 15, maxLength: 30 })
     await fc.assert(
@@ -266,7 +266,7 @@ describe('payments and subscriptions', () => {
     )
   })
 
-  test('are read from counts: but for the last minutes no attempt is read', async () => {
+  test('are read from stored counts: only attempts of the last minutes are read one by one', async () => {
     const shop = await app.shopIn('counts', 'UTC')
     app.setTime('counts', '2026-06-02T12:00:00Z')
     const { order } = await app.place(shop)
@@ -290,7 +290,7 @@ describe('payments and subscriptions', () => {
     await app.count()
   })
 
-  test('count an attempt once that gets its outcome while its time is counted', async () => {
+  test('count an attempt once, also if it ends while its time is counted', async () => {
     const shop = await app.shopIn('settling', 'UTC')
     app.setTime('settling', '2026-06-02T06:00:00Z')
     const { order } = await app.place(shop)
@@ -339,7 +339,7 @@ describe('payments and subscriptions', () => {
     assert.deepEqual(await Promise.all(days.map(read)), [1, 0, 2])
   })
 
-  test('are final before the first day that has an attempt without an outcome', async () => {
+  test('are final up to the first day that has an attempt without an outcome', async () => {
     const shop = await app.shopIn('waiting', 'Asia/Kolkata')
     app.setTime('waiting', '2026-06-02T06:00:00Z')
     const { order } = await app.place(shop)
@@ -369,7 +369,7 @@ describe('payments and subscriptions', () => {
     assert.equal(final_until, '2026-06-02')
   })
 
-  test('count a subscription once that changes while it is counted', async () => {
+  test('count a subscription once, also if it changes while it is counted', async () => {
     const shop = await app.shopIn('changing', 'UTC')
     app.setTime('changing', '2026-06-02T06:00:00Z')
     const { order } = await app.place(shop)
@@ -398,7 +398,7 @@ describe('payments and subscriptions', () => {
     await app.check()
   })
 
-  test('a renewal that changes nothing of a subscription is not counted again', async () => {
+  test('a renewal that does not change a subscription is not counted again', async () => {
     const shop = await app.shopIn('renewing', 'UTC')
     const { order } = await app.place(shop)
     const at = '2026-06-01T07:00:00Z'

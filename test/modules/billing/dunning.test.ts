@@ -40,7 +40,7 @@ describe('the plan of reminders', () => {
     )
   })
 
-  test('sends one mail after an absence, and not every one that was missed', () => {
+  test('sends one mail after an absence, and not one for every missed step', () => {
     const ladder = [3, 10, 21].map((days) => ({ days, text: 'x' }))
     const plan = planReminder(ladder, { dueAtMs: 0, sent: 0, nowMs: 15 * DAY_MS })
     assert.deepEqual(plan, {
@@ -71,7 +71,7 @@ describe('reminders', () => {
     app = shared.current
   })
 
-  test('are mailed on their days, with what is still owed', async () => {
+  test('are mailed on their days, with the amount that is still owed', async () => {
     const { merchant, invoice } = await owing('slow')
     app.setTime('slow', '2032-02-19T23:00:00Z')
     await app.work()
@@ -115,7 +115,7 @@ describe('reminders', () => {
     }
   })
 
-  test('are recorded without a mail where the store has no owner', async () => {
+  test('are recorded without a mail if the store has no owner', async () => {
     const { merchant } = await owing('nobody')
     await app.superuser.query(`update stores set owner_email = null where tenant_ref = 'nobody'`)
     app.setTime('nobody', '2032-02-21T00:00:00Z')
@@ -128,7 +128,7 @@ describe('reminders', () => {
     assert.deepEqual(await remindersOf('nobody'), [])
   })
 
-  test('are mailed once where a step is killed, and where two work at once', async () => {
+  test('are mailed once, also if a step is killed or two workers run at once', async () => {
     await owing('torn')
     app.setTime('torn', '2032-02-21T00:00:00Z')
     const db = app.runtime.workerDatabase.tenant('torn')
@@ -146,7 +146,7 @@ describe('reminders', () => {
     assert.equal((await remindersOf('torn')).length, 1)
   })
 
-  test('follow the ladder as it is when they are due', async () => {
+  test('follow the ladder that is set when they are due', async () => {
     const { invoice } = await owing('changed')
     const reminders = [{ days: 0, text: 'At once.' }]
     ok(await app.operator.put('/v1/billing/issuer', { ...ISSUER, reminders }))

@@ -56,7 +56,7 @@ const numbersOf = async () =>
 describe('closing a month', () => {
   before(open)
 
-  test('makes a draft at its end and issues it on the 3rd', async () => {
+  test('makes a draft at the end of the month and issues it on the 3rd', async () => {
     const { merchant } = await januaryOf('calendar', '2032-01-31T23:59:00Z')
     await app.work()
     assert.deepEqual(await listInvoices(merchant), [])
@@ -84,7 +84,7 @@ describe('closing a month', () => {
     assert.match(mail?.body ?? '', /\$30\.00/)
   })
 
-  test('issues no invoice that costs nothing, whatever was used', async () => {
+  test('issues no invoice if the month costs nothing, whatever was used', async () => {
     const shop = await app.shopAt('free', '2032-01-10T09:00:00Z')
     await app.place(shop)
     app.setTime('free', '2032-03-05T09:00:00Z')
@@ -94,7 +94,7 @@ describe('closing a month', () => {
     assert.equal(await numbersOf(), next)
   })
 
-  test('issues every month that was missed, each once and in order', async () => {
+  test('issues every missed month, each once and in order', async () => {
     const { merchant } = await januaryOf('absent', '2032-05-04T00:00:00Z')
     await app.work()
     const rows = (await listInvoices(merchant)).toReversed()
@@ -112,7 +112,7 @@ describe('closing a month', () => {
     )
   })
 
-  test('issues one invoice, without a gap in the numbers, where a step is killed before it commits', async () => {
+  test('issues one invoice, without a gap in the numbers, when a step is killed before it commits', async () => {
     const { merchant } = await januaryOf('killed')
     await makeDue('killed')
     const db = app.runtime.workerDatabase.tenant('killed')
@@ -132,7 +132,7 @@ describe('closing a month', () => {
     assert.equal(await numbersOf(), next + 1)
   })
 
-  test('issues one invoice for each store where workers are killed again and again', async () => {
+  test('issues one invoice for each store though workers are killed again and again', async () => {
     const names = Array.from({ length: 8 }, (_, n) => `torn-${n}`)
     for (const tenant of names) await januaryOf(tenant)
     let kills = 0
@@ -161,7 +161,7 @@ describe('closing a month', () => {
     await app.check()
   })
 
-  test('issues one invoice where two closers work on a store at once', async () => {
+  test('issues one invoice when two workers close the same month', async () => {
     const names = Array.from({ length: 6 }, (_, n) => `two-${n}`)
     for (const tenant of names) await januaryOf(tenant)
     for (const tenant of names) await makeDue(tenant)
@@ -214,7 +214,7 @@ describe('an issued invoice', () => {
     )
   })
 
-  test('keeps the issuer and the store as they were', async () => {
+  test("keeps the issuer's and the store's names as they were when it was issued", async () => {
     const { merchant, invoice } = await billedIn('renamed')
     ok(await merchant.patch('/v1/my/store', { display_name: 'Quite another name' }))
     ok(await app.operator.put('/v1/billing/issuer', { ...ISSUER, name: 'Another harbour' }))
@@ -234,7 +234,7 @@ describe('an issued invoice', () => {
     assert.equal(orders.amount_cents, 120)
   })
 
-  test('is printed from the same data', async () => {
+  test('is printed from its stored data', async () => {
     const { merchant, invoice } = await billedIn('printed')
     const answer = await merchant.get(invoice.pdf_url)
     assert.equal(answer.status, 200, answer.text)
@@ -297,7 +297,7 @@ describe('an issued invoice', () => {
 describe('POST /v1/stores/{tenant}/billing/charges', () => {
   before(open)
 
-  test('adds a line to the draft of the running month, which is issued with it', async () => {
+  test('adds a line to the draft of the current month, which is issued with it', async () => {
     const { merchant } = await app.shopAt('charged', '2032-01-10T09:00:00Z')
     const { charge } = ok(await app.charge('charged', 1_500), 201)
     assert.deepEqual(
@@ -321,7 +321,7 @@ describe('POST /v1/stores/{tenant}/billing/charges', () => {
     assert.ok(actions.includes('system billing.invoice_issued'))
   })
 
-  test('charges once for each key, also after its answer was forgotten', async () => {
+  test('charges once for each key, also after the stored answer was deleted', async () => {
     const { merchant } = await app.shopAt('once', '2032-01-10T09:00:00Z')
     const key = randomUUID()
     const answers = await times(5, () => app.charge('once', 900, {}, key))
@@ -346,7 +346,7 @@ describe('POST /v1/stores/{tenant}/billing/charges', () => {
     assert.equal((await invoiceOf(merchant, '2032-01')).total_cents, 78)
   })
 
-  test('refuses what is no charge', async () => {
+  test('refuses a bad charge', async () => {
     await app.shopAt('refused', '2032-01-10T09:00:00Z')
     const url = '/v1/stores/refused/billing/charges'
     const good = { description: 'Setup', amount_cents: 1 }
@@ -371,7 +371,7 @@ describe('POST /v1/stores/{tenant}/billing/charges', () => {
     ])
   })
 
-  test('refuses more charges than a document has room for', async () => {
+  test('refuses more charges than an invoice has room for', async () => {
     await app.shopAt('full', '2032-01-10T09:00:00Z')
     ok(await app.charge('full', 1), 201)
     await app.superuser.query(
@@ -386,7 +386,7 @@ describe('POST /v1/stores/{tenant}/billing/charges', () => {
 describe('payments and credit notes', () => {
   before(open)
 
-  test('settle an invoice in parts, and what is owed is never exceeded', async () => {
+  test('settle an invoice in parts, and never exceed the amount owed', async () => {
     const { merchant, invoice } = await billedIn('parts')
     const first = ok(await app.pay('parts', invoice.id, 1_000, { reference: 'transfer 7' }), 201)
     assert.deepEqual(
@@ -431,7 +431,7 @@ describe('payments and credit notes', () => {
     ])
   })
 
-  test('owe the store what was credited after it had paid, until it is paid back', async () => {
+  test('owe the store the amount that was credited after it had paid, until it is paid back', async () => {
     const { invoice } = await billedIn('owed')
     ok(await app.pay('owed', invoice.id, 3_000), 201)
     const credited = ok(await app.credit('owed', invoice.id, { reason: 'Goodwill' }), 201)
@@ -442,7 +442,7 @@ describe('payments and credit notes', () => {
     assert.deepEqual([back.invoice.status, back.invoice.balance_cents], ['void', 0])
   })
 
-  test('settle once where two are recorded at the same time', async () => {
+  test('settle once when two are recorded at the same time', async () => {
     const { invoice } = await billedIn('race')
     const paid = await times(4, () => app.pay('race', invoice.id, 3_000))
     assert.deepEqual(countStatuses(paid), { 201: 1, 422: 3 })
@@ -456,7 +456,7 @@ describe('payments and credit notes', () => {
     assert.equal((await invoiceOf(other.merchant, '2032-01')).credited_cents, 1)
   })
 
-  test('wait until the invoice is issued', async () => {
+  test('are refused until the invoice is issued', async () => {
     const { merchant } = await app.shopAt('early', '2032-01-10T09:00:00Z')
     ok(await app.charge('early', 100), 201)
     const { id } = await invoiceOf(merchant, '2032-01')
@@ -467,7 +467,7 @@ describe('payments and credit notes', () => {
     ])
   })
 
-  test('are refused where they are none', async () => {
+  test('are refused with bad input', async () => {
     const { invoice } = await billedIn('bad-payments')
     const url = `/v1/stores/bad-payments/billing/invoices/${invoice.id}`
     await assertRefused(

@@ -27,7 +27,7 @@ async function enableAll(tenant: string): Promise<void> {
 describe('enabling an add-on', () => {
   before(open)
 
-  test('never bills: a quarter with all of them costs what it costs without any', async () => {
+  test('never bills: a quarter with all add-ons costs the same as one without any', async () => {
     const [plain, full] = [
       await app.shopAt('plain', '2032-01-01T09:00:00Z'),
       await app.shopAt('full', '2032-01-01T09:00:00Z'),
@@ -58,7 +58,7 @@ describe('enabling an add-on', () => {
     }
   })
 
-  test('has left nothing in any book of the installation', async () => {
+  test('leaves no entry in any book of the installation', async () => {
     await app.shopAt('books', '2032-01-01T09:00:00Z')
     await enableAll('books')
     app.setTime('books', '2032-04-03T00:00:01Z')
@@ -102,7 +102,7 @@ describe('a sandbox store', () => {
     assert.deepEqual([refused.status, refused.body.error.code], [409, 'sandbox_not_billed'])
   })
 
-  test('loses the draft that it had, and pays for what it does after it was one', async () => {
+  test('loses its draft invoice, and pays for its usage once it is no sandbox any more', async () => {
     const shop = await app.shopAt('was-sandbox', '2032-01-01T09:00:00Z')
     ok(await app.setPlan('was-sandbox', 'pro'))
     ok(await app.charge('was-sandbox', 500), 201)

@@ -22,7 +22,7 @@ const addPlan = async (more: object) =>
 describe('POST /v1/billing/plans', () => {
   before(open)
 
-  test('adds a version, and stores keep the one that they have', async () => {
+  test('adds a version, and stores keep the version that they have', async () => {
     const first = await addPlan({ plan_key: 'kept', base_cents: 100 })
     const { merchant } = await app.shopAt('keeps', '2032-01-01T09:00:00Z')
     ok(await app.setPlan('keeps', 'kept'))
@@ -45,7 +45,7 @@ describe('POST /v1/billing/plans', () => {
     }
   })
 
-  test('gives two that are added at once two versions, or asks one to try again', async () => {
+  test('gives two plans that are added at once two versions, or asks one caller to try again', async () => {
     const send = () => app.operator.post('/v1/billing/plans', { ...PRO, plan_key: 'at-once' })
     const answers = await times(6, send)
     const made = answers.filter(({ status }) => status === 201)
@@ -58,7 +58,7 @@ describe('POST /v1/billing/plans', () => {
     for (const code of refused) assert.deepEqual(code, [409, 'plan_changed'])
   })
 
-  test('names all prices that cannot be at once', async () => {
+  test('names all impossible prices at once', async () => {
     const tiers = [
       { up_to: 5, price_cents: 9, per: 1 },
       { up_to: 5, price_cents: 9, per: 1 },
@@ -79,7 +79,7 @@ describe('POST /v1/billing/plans', () => {
     )
   })
 
-  test('refuses prices that cannot be', async () => {
+  test('refuses impossible prices', async () => {
     const orders = (tiers: object[], included = 0) => ({
       ...PRO,
       meters: { orders: { included, tiers } },
@@ -133,7 +133,7 @@ describe('POST /v1/billing/plans', () => {
 describe('PUT /v1/stores/{tenant}/billing/plan', () => {
   before(open)
 
-  test('gives the plan from today on, its tier, and a line in the history and the audit log', async () => {
+  test('gives the plan from today on, sets the tier, and writes the history and the audit log', async () => {
     const { merchant } = await app.shopAt('upgraded', '2032-01-11T23:30:00Z')
     const before = ok(await merchant.get(`${URL}/plan`))
     assert.deepEqual(
@@ -192,7 +192,7 @@ describe('PUT /v1/stores/{tenant}/billing/plan', () => {
     assert.equal(ok(await put({ plan_key: 'gratis' })).plan.plan_key, 'gratis')
   })
 
-  test('refuses plans that are none, or in another currency than the store is billed in', async () => {
+  test('refuses unknown plans, and plans in another currency than the store is billed in', async () => {
     await addPlan({ plan_key: 'euros', currency: 'EUR', meters: {} })
     await app.shopAt('dollars', '2032-01-11T09:00:00Z')
     ok(await app.setPlan('dollars', 'pro'))
@@ -250,7 +250,7 @@ describe('the issuer', () => {
     )
   })
 
-  test('keeps what is absent, and its numbers', async () => {
+  test('keeps absent members, and its invoice numbers', async () => {
     const before = ok(await app.operator.get('/v1/billing/issuer')).issuer
     const change = { name: before.name, lines: ['Moved'] }
     const { issuer } = ok(await app.operator.put('/v1/billing/issuer', change))
@@ -258,7 +258,7 @@ describe('the issuer', () => {
     ok(await app.operator.put('/v1/billing/issuer', ISSUER))
   })
 
-  test('is refused where it is none', async () => {
+  test('is refused with bad input', async () => {
     const [first, second] = ISSUER.reminders
     await assertRefused(
       [
@@ -288,7 +288,7 @@ describe('the issuer', () => {
 describe('GET /v1/merchant/billing/preview', () => {
   before(open)
 
-  test('says what the month will cost if it goes on like this, and with another plan', async () => {
+  test('shows the cost of the month at the present rate of use, and with another plan', async () => {
     await addPlan({ plan_key: 'flat', base_cents: 5_000, meters: {} })
     const shop = await app.shopAt('previews', '2032-01-01T00:00:00Z')
     ok(await app.setPlan('previews', 'pro'))
@@ -309,7 +309,7 @@ describe('GET /v1/merchant/billing/preview', () => {
     assert.equal((await invoiceOf(shop.merchant, '2032-01')).total_cents, 700, 'nothing is written')
   })
 
-  test('has nothing to compare in two currencies', async () => {
+  test('compares nothing between two currencies', async () => {
     await addPlan({ plan_key: 'other-money', currency: 'EUR', meters: {} })
     const { merchant } = await app.shopAt('two-moneys', '2032-01-05T00:00:00Z')
     ok(await app.setPlan('two-moneys', 'pro'))
@@ -317,7 +317,7 @@ describe('GET /v1/merchant/billing/preview', () => {
     assert.deepEqual([other.currency, difference_cents], ['EUR', null])
   })
 
-  test('shows offered plans, and of others only the own one', async () => {
+  test("shows offered plans, and of the others only the store's own", async () => {
     await addPlan({ plan_key: 'deal', is_public: false })
     const own = await app.shopAt('dealt', '2032-01-05T00:00:00Z')
     const other = await app.shopAt('undealt', '2032-01-05T00:00:00Z')

@@ -45,7 +45,7 @@ function priceUnitByUnit(quantity: number, { included, tiers }: MeterPrice): num
 }
 
 describe('the price of a quantity', () => {
-  test('is that of its units one by one, rounded once', () => {
+  test('is the sum of the prices of its units, rounded once', () => {
     fc.assert(
       fc.property(prices, fc.nat(250), (price, quantity) => {
         assert.equal(priceOf(quantity, price), priceUnitByUnit(quantity, price))
@@ -53,7 +53,7 @@ describe('the price of a quantity', () => {
     )
   })
 
-  test('is refused where it is more than can be counted exactly', () => {
+  test('is refused if the sum cannot be counted exactly', () => {
     const dear = { included: 0, tiers: [tier(null, 1_000_000)] }
     assert.equal(priceOf(9_007_199_254, dear), 9_007_199_254_000_000)
     assert.throws(() => priceOf(9_007_199_255, dear), RangeError)
@@ -88,7 +88,7 @@ describe('the price of a quantity', () => {
     assert.equal(priceOf(3, halves), 2)
   })
 
-  test('is exact where the products exceed the safe integers', () => {
+  test('is exact when the products exceed the safe integers', () => {
     const volume = { included: 0, tiers: [tier(null, 290, 10_000)] }
     assert.equal(priceOf(9_007_199_254_740_000, volume), 261_208_778_387_460)
     const bytes = { included: 0, tiers: [tier(null, 1_000_000, 1_073_741_824)] }
@@ -127,7 +127,7 @@ const months = fc
   .map(({ year, at }) => `${year}-${String(at).padStart(2, '0')}-01`)
 
 describe('a month of several plans', () => {
-  test('has parts that add up to the base, wherever it is cut', () => {
+  test('has parts that add up to the base, wherever the month is divided', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), months, fc.array(fc.nat(30)), (cents, month, cuts) => {
         const days = daysIn(month)
@@ -139,7 +139,7 @@ describe('a month of several plans', () => {
     )
   })
 
-  test('costs the base once when a store is given the plan that it has, any number of times', () => {
+  test('costs the base once when a store is given its own plan again, any number of times', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.array(fc.integer({ min: 1, max: 31 })), (cents, days) => {
         const same = plan('pro', cents)

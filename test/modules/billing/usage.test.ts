@@ -41,7 +41,7 @@ async function newKey({ merchant }: Shop, label: string) {
 describe('orders and gross volume', () => {
   before(open)
 
-  test('are captured orders, and goods and shipping without tax, by the ledger', async () => {
+  test('count captured orders, and their goods and shipping without tax, by the ledger', async () => {
     const shop = await app.shopAt('volume', '2032-01-03T10:00:00Z')
     await app.place(shop, { shipping: FLAT, tax: TAX })
     await app.place(shop)
@@ -54,7 +54,7 @@ describe('orders and gross volume', () => {
     assert.deepEqual(ledger, [{ meter: 'orders', from_position: 1, to_position: 2 }])
   })
 
-  test('are less by a refund in the month of the refund', async () => {
+  test('shrink by a refund in the month of the refund', async () => {
     const shop = await app.shopAt('refunds', '2032-01-20T10:00:00Z')
     const { order } = await app.place(shop)
     await app.work()
@@ -69,7 +69,7 @@ describe('orders and gross volume', () => {
     assert.deepEqual([february.orders, february.gmv_cents], [0, -700])
   })
 
-  test('leave out test orders, also those that are flagged after they were counted', async () => {
+  test('leave out test orders, also orders that are flagged after they were counted', async () => {
     const shop = await app.shopAt('tests', '2032-01-05T10:00:00Z')
     const first = await app.place(shop)
     const second = await app.place(shop)
@@ -87,7 +87,7 @@ describe('orders and gross volume', () => {
     assert.equal((await usageOf(shop.merchant)).orders, 2)
   })
 
-  test('orders and gross volume of a month that is closed stay, and a flag counts in the open one', async () => {
+  test('orders and gross volume of a closed month stay, and a test flag counts in the open month', async () => {
     const shop = await app.shopAt('late-flag', '2032-01-05T10:00:00Z')
     const { order } = await app.place(shop)
     app.setTime('late-flag', '2032-02-04T10:00:00Z')
@@ -99,7 +99,7 @@ describe('orders and gross volume', () => {
     assert.equal((await usageOf(shop.merchant, '2032-02')).orders, -1)
   })
 
-  test('orders and gross volume of a month that is over and not closed yet lose an order that is flagged then', async () => {
+  test('orders and gross volume of a month that is over but not closed lose an order flagged as a test', async () => {
     const shop = await app.shopAt('grace', '2032-01-05T10:00:00Z')
     ok(await app.setPlan('grace', 'pro'))
     const { order } = await app.place(shop)
@@ -123,7 +123,7 @@ describe('orders and gross volume', () => {
     ])
   })
 
-  test('orders and gross volume of a month are counted before it is closed, also where their numbers come late', async () => {
+  test('orders and gross volume of a month are counted before it is closed, also if their numbers come late', async () => {
     const shop = await app.shopAt('unnumbered', '2032-01-31T23:00:00Z')
     ok(await app.setPlan('unnumbered', 'pro'))
     await app.place(shop)
@@ -139,7 +139,7 @@ describe('orders and gross volume', () => {
     assert.deepEqual([status, lines[1].meter, lines[1].quantity], ['open', 'orders', 1])
   })
 
-  test('are counted with the next month if they are dated in one that is closed', async () => {
+  test('are counted with the next month if their own month is closed', async () => {
     const shop = await app.shopAt('late', '2032-01-20T23:00:00Z')
     ok(await app.setPlan('late', 'pro'))
     app.setTime('late', '2032-02-03T00:00:01Z')
@@ -159,7 +159,7 @@ describe('orders and gross volume', () => {
 describe('webhook deliveries', () => {
   before(open)
 
-  test('are counted once for each endpoint, and not for one that is paused', async () => {
+  test('are counted once for each endpoint, and not for a paused endpoint', async () => {
     const shop = await app.shopAt('hooks', '2032-01-05T10:00:00Z')
     const events = ['commerce.order.placed.v1']
     for (const name of ['one', 'two', 'paused']) {
@@ -183,7 +183,7 @@ describe('webhook deliveries', () => {
 describe('media', () => {
   before(open)
 
-  test('are the mean of the days of the month, each day once', async () => {
+  test('are billed by the mean of the days of the month, each day counted once', async () => {
     const shop = await app.shopAt('pictures', '2032-01-05T10:00:00Z')
     const { asset } = ok(await shop.merchant.post('/v1/merchant/media', newAsset('x')), 201)
     const bytesOf = async () =>
@@ -215,7 +215,7 @@ describe('media', () => {
 describe('API calls', () => {
   before(open)
 
-  test('are counted by key, be they refused or not, and without wrong keys', async () => {
+  test('are counted by key, refused calls too, and calls with a wrong key not', async () => {
     const shop = await app.shopAt('calls', '2032-01-05T10:00:00Z')
     const key = await newKey(shop, 'counted')
     for (const _ of [1, 2, 3]) ok(await key.caller.get('/v1/my/store'))
@@ -239,7 +239,7 @@ describe('API calls', () => {
     assert.equal(api_calls, sum)
   })
 
-  test('cost no statement until they are written down, and then one for all stores', async () => {
+  test('cost no statement until they are written, and then one for all stores', async () => {
     const [first, second] = [
       await app.shopAt('first', '2032-01-05T10:00:00Z'),
       await app.shopAt('second', '2032-01-05T10:00:00Z'),
@@ -266,7 +266,7 @@ describe('API calls', () => {
     for (const id of ids) assert.equal((await callsOf(id))[0].calls, 1_000)
   })
 
-  test('are never added twice when the answer of the database is lost', async () => {
+  test("are never added twice when the database's answer is lost", async () => {
     const shop = await app.shopAt('lost-answer', '2032-01-05T10:00:00Z')
     const { id } = await newKey(shop, 'lost')
     const { directory } = app.runtime.database
@@ -305,7 +305,7 @@ describe('API calls', () => {
     assert.deepEqual(await callsOf(id), [{ day: '2032-01-05', calls: 3, counted_calls: 0 }])
   })
 
-  test('are counted once each while processes add to them, and deleted with their month', async () => {
+  test('are counted once each while several processes add to them, and deleted with their month', async () => {
     const shop = await app.shopAt('busy', '2032-01-30T10:00:00Z')
     const { id } = await newKey(shop, 'busy')
     const options = { db: app.runtime.database.directory, logger: { warn: () => {} } }
@@ -336,7 +336,7 @@ describe('API calls', () => {
 describe('GET /v1/merchant/billing/usage', () => {
   before(open)
 
-  test('answers the running month where the period is absent or empty, and refuses one that is none', async () => {
+  test('answers the current month if the period is absent or empty, and refuses a bad period', async () => {
     const { merchant } = await app.shopAt('periods', '2032-01-05T10:00:00Z')
     for (const query of ['', '?period=']) {
       assert.equal(ok(await merchant.get(`${URL}/usage${query}`)).period, '2032-01', query)
@@ -349,7 +349,7 @@ describe('GET /v1/merchant/billing/usage', () => {
     assert.deepEqual([empty.orders, empty.counted, empty.is_final], [0, [], true])
   })
 
-  test('says until when it is counted', async () => {
+  test('says up to which time usage is counted', async () => {
     const { merchant } = await app.shopAt('as-of', '2032-01-05T10:00:00Z')
     assert.equal((await usageOf(merchant)).as_of, null)
     await app.work()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bounceOf } from '../../../src/modules/campaigns/bounce.ts'
 
-test('a refusal says that an address does not exist by its status alone', () => {
+test('a refusal means that an address does not exist by its status alone', () => {
   for (const [reply, kind] of [
     ['550 5.1.1 no such user', 'hard_bounce'],
     ['550-5.1.1 The account\n550 5.1.1 does not exist', 'hard_bounce'],

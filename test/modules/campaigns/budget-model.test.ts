@@ -18,7 +18,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('raise' as const), by: fc.integer({ min: 1, max: 300 }) }),
 )
 
-test('a budget is what its orders took, and never more than its limit, after any steps', async (t) => {
+test('the used budget is the sum of its orders, and never more than the limit, after any steps', async (t) => {
   const app = await openTestApp(t)
   const merchant = await app.merchant('acme')
   const db = await app.store('acme')

@@ -62,7 +62,7 @@ describe('the budget of a campaign', () => {
     shop = await openShop(app, 'acme', [1_000])
   })
 
-  test('is never exceeded by checkouts at the same time, and is used to its end: money', async (t) => {
+  test('is never exceeded by concurrent checkouts, and is used up: an amount of money', async (t) => {
     const { id, coupon } = await running({ budget: { type: 'spend', limit: 1_100 } })
     const answers = await times(12, () => buy(coupon.code))
     const placed = answers.filter(({ status }) => status === 201)
@@ -75,7 +75,7 @@ describe('the budget of a campaign', () => {
     await assertOrdersAddUp(await openSuperuser(t, app.database))
   })
 
-  test('is never exceeded by checkouts at the same time, with several coupons: uses', async (t) => {
+  test('is never exceeded by concurrent checkouts, with several coupons: a number of uses', async (t) => {
     const { id, coupon } = await running({ budget: { type: 'uses', limit: 5 } })
     const others = await times(2, () => createCoupon(shop.merchant, { campaign_id: id }))
     const codes = [coupon, ...others].map(({ code }) => code)
@@ -86,7 +86,7 @@ describe('the budget of a campaign', () => {
     await assertOrdersAddUp(await openSuperuser(t, app.database))
   })
 
-  test('is returned by an order that fails or is cancelled, once', async (t) => {
+  test('gets its amount back once when an order fails or is cancelled', async (t) => {
     const { id, coupon } = await running({ budget: { type: 'spend', limit: 250 } })
     const declined = await buy(coupon.code, { card: DECLINED })
     assert.equal(declined.status, 402)
@@ -107,7 +107,7 @@ describe('the budget of a campaign', () => {
     await assertOrdersAddUp(await openSuperuser(t, app.database))
   })
 
-  test('lets an order through that costs less than is left, and refuses one that costs more', async () => {
+  test('lets an order pass whose discount fits what is left, and refuses a greater one', async () => {
     const { id, coupon } = await running(
       { budget: { type: 'spend', limit: 300 } },
       { type: 'percent', amount_cents: undefined, percent_bps: 2_000 },
@@ -140,7 +140,7 @@ describe('the coupons of a campaign', () => {
     shop = await openShop(app, 'globex', [1_000])
   })
 
-  test('can be used while it is active, and not before, after or while it is paused', async () => {
+  test('can be used while the campaign is active, and not before, after or while it is paused', async () => {
     const { id } = await createCampaign(shop.merchant)
     const { code } = await createCoupon(shop.merchant, { campaign_id: id })
     assert.equal(await refusalOf(code), 'unknown', 'a draft')
@@ -157,7 +157,7 @@ describe('the coupons of a campaign', () => {
     assert.equal(await refusalOf(other.coupon.code), 'expired')
   })
 
-  test('stop at its end, also before the worker has ended it', async () => {
+  test('stop at the end of the campaign, also before the worker has ended it', async () => {
     const { id, coupon } = await running({ ends_at: at(HOUR_MS) })
     await app.sql(
       `update campaigns set starts_at = now() - interval '1 hour', ends_at = now() where id = $1`,
@@ -166,7 +166,7 @@ describe('the coupons of a campaign', () => {
     assert.equal(await refusalOf(coupon.code), 'expired')
   })
 
-  test('without a budget take no lock on it, and any number of orders', async () => {
+  test('take no lock on the budget if there is none, for any number of orders', async () => {
     const { id, coupon } = await running()
     const held = await app.database.openAdmin()
     await held.query('begin')
@@ -178,7 +178,7 @@ describe('the coupons of a campaign', () => {
     }
   })
 
-  test('are those of a campaign of the same store that is not over', async () => {
+  test('can only be added to a campaign of the same store that is not over', async () => {
     const other = await app.newStore()
     const foreign = await createCampaign(other.merchant)
     const over = await createCampaign(shop.merchant)
@@ -194,7 +194,7 @@ describe('the coupons of a campaign', () => {
     )
   })
 
-  test('can change the campaign until they are used, and are counted there', async () => {
+  test('can move to another campaign until they are used, and are counted in their campaign', async () => {
     const [from, to] = [await createCampaign(shop.merchant), await running()]
     const coupon = await createCoupon(shop.merchant, { campaign_id: from.id })
     assert.equal((await readCampaign(shop.merchant, from.id)).coupon_count, 1)

@@ -17,7 +17,7 @@ import {
 const ADDRESSES = Number(process.env.CAMPAIGN_ADDRESSES ?? 200)
 const KILLS = ADDRESSES > 1_000 ? 3 : 1
 
-test('a campaign whose worker is killed mails each address at most once, and says what is unknown', async (t) => {
+test('a campaign whose worker is killed mails each address at most once, and reports which mails are unknown', async (t) => {
   // Slow enough that mails are under way at every kill.
   const app = await openCampaignApp(t, {
     smtp: {

@@ -27,7 +27,7 @@ describe('the mails of a campaign, by what the mail server says,', () => {
     app = shared.current
   })
 
-  test('are tried again where a server defers them, by a ladder, and then given up', async () => {
+  test('are tried again by a ladder when a server defers them, and then given up', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const campaign = await startMail(merchant)
@@ -62,7 +62,7 @@ describe('the mails of a campaign, by what the mail server says,', () => {
     assert.equal((await readCampaign(merchant, campaign.id)).status, 'ended')
   })
 
-  test('spend no attempt while the mail server takes none at all', async () => {
+  test('spend no attempt while the mail server accepts no mail at all', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 70)
     const campaign = await startMail(merchant)
@@ -101,7 +101,7 @@ describe('the mails of a campaign, by what the mail server says,', () => {
     assert.deepEqual(await app.sendAll(), [])
   })
 
-  test('campaign mails that a server refuses for their address suppress it as its provider would', async (t) => {
+  test("campaign mails that a server refuses for their address suppress it, as the provider's report would", async (t) => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 4, 'bounce')
     const [gone = '', blocked = '', unclear = '', good = ''] = readers

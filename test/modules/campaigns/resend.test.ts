@@ -105,7 +105,7 @@ describe('mails that may or may not have been sent', () => {
     await assertCountsAddUp(app)
   })
 
-  test('keep the result of a worker that was only slow', async () => {
+  test('keep the result of a worker that was slow but not dead', async () => {
     const { tenant, merchant } = await app.newStore()
     const [reader = ''] = await addReaders(app, tenant, 1)
     const campaign = await startMail(merchant)
@@ -138,7 +138,7 @@ describe('mails that may or may not have been sent', () => {
     await assertCountsAddUp(app)
   })
 
-  test('are refused where nothing may be sent', async () => {
+  test('are refused while no mail may be sent', async () => {
     const { tenant, merchant } = await app.newStore()
     const [lost = ''] = await addReaders(app, tenant, 1)
     const social = await createCampaign(merchant)

@@ -30,7 +30,7 @@ describe('campaigns', () => {
     tenant = store.tenant
   })
 
-  test('are created as drafts, with everything that was sent', async () => {
+  test('are created as drafts with every member that was sent', async () => {
     const starts_at = at(HOUR_MS)
     const campaign = await createCampaign(merchant, {
       starts_at,
@@ -68,7 +68,7 @@ describe('campaigns', () => {
     )
   })
 
-  test('refuse what makes no campaign, and say which member', async () => {
+  test('refuse bad input, and name the member', async () => {
     const mail = { name: 'May', ...LETTER }
     const social = { name: 'May', channel: 'social' }
     await assertRefused(
@@ -213,7 +213,7 @@ describe('campaigns', () => {
     assert.equal((await act(merchant, id, 'resume')).status, 'scheduled')
   })
 
-  test('are changed by name, end and budget while they run, and not by start or text', async () => {
+  test('can change their name, end and budget while they run, and not their start or text', async () => {
     const segment_id = await createSegment(merchant)
     const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
     await act(merchant, id, 'schedule', {})
@@ -235,7 +235,7 @@ describe('campaigns', () => {
     assert.equal(fixed.body.campaign?.subject, 'Other', fixed.text)
   })
 
-  test('are deleted as drafts alone', async () => {
+  test('can be deleted as drafts alone', async () => {
     const { id } = await createCampaign(merchant)
     assert.equal((await merchant.send('DELETE', `${URL}/${id}`)).status, 200)
     assert.equal((await merchant.get(`${URL}/${id}`)).status, 404)
@@ -288,7 +288,7 @@ describe('campaigns', () => {
     assert.deepEqual([unnamed.status, unnamed.body.findings?.[0]?.path], [422, '/sender_name'])
   })
 
-  test('are tested by a mail to the owner alone', async () => {
+  test('can be tested by a mail to the owner alone', async () => {
     const { id } = await createCampaign(merchant, LETTER)
     const nobody = await merchant.post(`${URL}/${id}/test`)
     assert.deepEqual([nobody.status, nobody.body.error.code], [409, 'no_owner_address'])
@@ -344,7 +344,7 @@ describe('campaigns', () => {
     assert.equal((await readCampaign(merchant, id)).status, 'draft')
   })
 
-  test('write what happened into the audit log', async () => {
+  test('write each change into the audit log', async () => {
     const store = await app.newStore()
     const { id } = await createCampaign(store.merchant)
     await act(store.merchant, id, 'schedule', {})

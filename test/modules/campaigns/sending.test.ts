@@ -136,7 +136,7 @@ describe('the mails of a campaign', () => {
     )
   })
 
-  test('leave out who has not consented or is suppressed, and say how many', async () => {
+  test('leave out addresses without consent and suppressed ones, and say how many', async () => {
     const { tenant, merchant } = await app.newStore()
     const [bounced = ''] = await addReaders(app, tenant, 3)
     await app.sql(
@@ -161,7 +161,7 @@ describe('the mails of a campaign', () => {
     assert.deepEqual([mailing.recipients_count, mailing.left_out_count], [2, 2])
   })
 
-  test('ask again for consent at the claim of each address', async () => {
+  test('check the consent again when each address is claimed', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, WAVE * 4)
     const campaign = await startMail(merchant)
@@ -190,7 +190,7 @@ describe('the mails of a campaign', () => {
     await assertCountsAddUp(app)
   })
 
-  test('are withheld from who leaves while a slow mail server keeps them waiting', async (t) => {
+  test('are withheld from a reader who unsubscribes while a slow mail server keeps the mails waiting', async (t) => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 3)
     const slow = await startSmtp(t, {
@@ -215,7 +215,7 @@ describe('the mails of a campaign', () => {
     await assertCountsAddUp(app)
   })
 
-  test('pause and go on in the middle, and reach each address once', async () => {
+  test('can be paused and resumed in the middle, and reach each address once', async () => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 300)
     const campaign = await startMail(merchant)
@@ -251,7 +251,7 @@ describe('the mails of a campaign', () => {
     assert.equal((await merchant.post(`${URL}/${campaign.id}/resume`)).status, 409)
   })
 
-  test('do not stop at an address that no mail can go to', async () => {
+  test('go on after an address that no mail can be sent to', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 2)
     await addReaders(app, tenant, 1, 'zo"e')
@@ -261,7 +261,7 @@ describe('the mails of a campaign', () => {
     assert.equal(failed.length, 1)
   })
 
-  test('the mails of a campaign to a person who is erased are not sent, and the others are', async () => {
+  test('the mails of a campaign to an erased person are not sent, and the others are', async () => {
     const { tenant, merchant } = await app.newStore()
     const [gone = ''] = await addReaders(app, tenant, 2)
     const customer_ref = 'ann'
@@ -295,7 +295,7 @@ describe('the mails of a campaign', () => {
     await assertCountsAddUp(app)
   })
 
-  test('go to those who are written down while the others still are', async () => {
+  test('go to the addresses that are written down already while others still are not', async () => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 1_200)
     const campaign = await startMail(merchant)
@@ -324,7 +324,7 @@ describe('the mails of a campaign', () => {
     await assertCountsAddUp(app)
   })
 
-  test('are written down to the last where the limit of a store is reached before', async () => {
+  test("are all written down even if the store's sending limit is reached before", async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1_200)
     const campaign = await startMail(merchant)
@@ -337,7 +337,7 @@ describe('the mails of a campaign', () => {
     )
   })
 
-  test('are no more in a minute than the limit of a store', async () => {
+  test("never exceed the store's limit for a minute", async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 100)
     const campaign = await startMail(merchant)

@@ -29,7 +29,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     app = shared.current
   })
 
-  test('campaign mails that are more than an hour late are not sent by themselves: the merchant is asked', async () => {
+  test('campaign mails that are more than an hour late are not sent until the merchant resumes the campaign', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     await app.sql(`update stores set owner_email = 'owner@shop.example' where tenant_ref = $1`, [
@@ -77,7 +77,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal((await app.sendAll()).length, 1)
   })
 
-  test('are scanned again when they are sent, and the campaign asks', async () => {
+  test('are scanned for health claims again when they are sent, and a finding pauses the campaign', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const { id } = await startMail(merchant)
@@ -94,7 +94,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal((await app.sendAll()).length, 1)
   })
 
-  test('stop where the segment is gone, and the campaign asks', async () => {
+  test('stop if the segment is deleted, and the campaign is paused', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const campaign = await startMail(merchant)
@@ -104,7 +104,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'segment'])
   })
 
-  test('keep what they need while they are scheduled', async () => {
+  test('keep the text, subject and segment that they need while they are scheduled', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const segment_id = await createSegment(merchant)
@@ -119,7 +119,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal(changed.status, 200, changed.text)
   })
 
-  test('keep what they need whatever is removed while they are scheduled', async () => {
+  test('keep their segment, whatever is removed while they are scheduled', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const segment_id = await createSegment(merchant)
@@ -135,7 +135,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     }
   })
 
-  test('are all that needs a segment: another campaign is changed as a whole', async () => {
+  test('are the only reason to need a segment: a campaign of another channel can be changed freely', async () => {
     const { merchant } = await app.newStore()
     const starts_at = new Date(Date.now() + HOUR_MS).toISOString()
     const { id } = await createCampaign(merchant, { name: 'Social', channel: 'social', starts_at })
@@ -146,7 +146,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal(changed.status, 200, changed.text)
   })
 
-  test('stop where the campaign has lost its segment, and it asks', async () => {
+  test('stop if the campaign has lost its segment, and it is paused', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const { id } = await startMail(merchant)
@@ -156,7 +156,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'segment'])
   })
 
-  test('are not written down by halves where the campaign is paused meanwhile', async () => {
+  test('are not written down in part if the campaign is paused meanwhile', async () => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 3)
     const campaign = await startMail(merchant)
@@ -189,7 +189,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.deepEqual([...countByAddress(await app.sendAll()).keys()].sort(), readers)
   })
 
-  test('are paused while some are claimed, and neither waits for the other in a circle', async () => {
+  test('are paused while some are claimed, and no deadlock arises', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 3)
     const campaign = await startMail(merchant)
@@ -229,7 +229,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal((await app.sendAll()).length, 1)
   })
 
-  test('campaign mails that were all sent as the campaign was paused leave nothing to go on with', async () => {
+  test('campaign mails that were all sent when the campaign was paused leave nothing to resume', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const { id } = await startMail(merchant)

@@ -93,7 +93,7 @@ describe('the mails of a campaign, whatever becomes of its workers,', () => {
     await assertCountsAddUp(app)
   })
 
-  test('keep the results of a wave after which the next cannot be claimed', async () => {
+  test('keep the results of a wave when the next wave cannot be claimed', async () => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 200)
     const campaign = await startMail(merchant)
@@ -126,7 +126,7 @@ describe('the mails of a campaign, whatever becomes of its workers,', () => {
     await assertCountsAddUp(app)
   })
 
-  test('keep the result of a worker that was overtaken: it knows what it sent', async () => {
+  test('keep the result of an overtaken worker: it knows what it has sent', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 5)
     const campaign = await startMail(merchant)

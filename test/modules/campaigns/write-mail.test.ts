@@ -29,7 +29,7 @@ const headers = {
 }
 
 describe('the text of a campaign', () => {
-  test('the text of a campaign of any shape takes a few times as long as ordinary text', () => {
+  test('the text of a campaign takes at most a few times as long as ordinary text, whatever its shape', () => {
     const fill = (shape: string) => shape.repeat(16_000).slice(0, BODY_LENGTH_MAX)
     const fastest = (text: string) =>
       Math.min(
@@ -83,7 +83,7 @@ describe('the text of a campaign', () => {
     }
   })
 
-  test('ends quickly, whatever is written', () => {
+  test('is rendered quickly, whatever the text contains', () => {
     for (const unit of ['>', '- ', '*', '[', '![](', '_a ', '`', '\\', '&']) {
       const began = performance.now()
       renderMarkdown(unit.repeat(16_000 / unit.length))
@@ -91,7 +91,7 @@ describe('the text of a campaign', () => {
     }
   })
 
-  test('names the campaign in links to the own shop, and in no other', () => {
+  test('names the campaign in links to its own store, and in no other links', () => {
     const body_markdown = [
       '[cups](https://shop.example/cups?size=2#top)',
       '[elsewhere](https://other.example/cups)',
@@ -108,7 +108,7 @@ describe('the text of a campaign', () => {
     assert.ok(html.includes('href="mailto:shop@shop.example"'))
   })
 
-  test('has the link of its reader in both forms, and escapes the names of the store', () => {
+  test("has the reader's link in HTML and in text, and escapes the names of the store", () => {
     const mail = writeMail(look, draft, { url: URL_OF_READER, headers })
     assert.ok(mail.html.includes(`href="${URL_OF_READER}"`))
     assert.ok(mail.text.endsWith(`-- \nTea & <Cups>\nUnsubscribe: ${URL_OF_READER}\n`))
@@ -118,7 +118,7 @@ describe('the text of a campaign', () => {
     assert.doesNotMatch(mail.html + mail.text, /\.invalid/)
   })
 
-  test('cannot name the link of its reader, and so not send it elsewhere', () => {
+  test("cannot contain the reader's link, and so cannot send it elsewhere", () => {
     const guess = 'https://reader.invalid/unsubscribe'
     const thief = { ...draft, body_markdown: `[win](https://thief.example/?of=${guess})` }
     const mail = writeMail(look, thief, { url: URL_OF_READER, headers })
@@ -138,7 +138,7 @@ describe('the text of a campaign', () => {
     assert.ok(few.html.includes('utm_source='), 'a mail of the usual size names its campaign')
   })
 
-  test('answers go to the address of the campaign, and to none that is no address', () => {
+  test("has the campaign's reply address, and none that is not valid", () => {
     const write = (more: object, from = look) => writeCommon(from, { ...draft, ...more }).replyTo
     assert.equal(write({ reply_to: 'ann@shop.example' }), 'ann@shop.example')
     for (const [email, expected] of [

@@ -134,7 +134,7 @@ describe("a carrier's event", () => {
     assert.deepEqual([await stateOf(id), await typesOf(order_id)], before)
   })
 
-  test('delivers once, also while the merchant delivers at the same moment', async () => {
+  test('delivers a parcel once, also if a merchant marks it as delivered at the same moment', async () => {
     const { id, order_id, ref } = await parcelWithLabel()
     await Promise.all([
       send({ type: 'parcel.delivered', ref }),
@@ -179,7 +179,7 @@ describe("a carrier's event", () => {
     }
   })
 
-  test("a carrier's event that is about nothing of ours, or is not understood, is ignored", async () => {
+  test("a carrier's event about an unknown parcel, or of an unknown kind, is ignored", async () => {
     const { id, ref } = await parcelWithLabel()
     const other = await register(
       store.app,
@@ -203,7 +203,7 @@ describe("a carrier's event", () => {
     assert.equal((await stateOf(id)).status, 'shipped')
   })
 
-  test('without the signature of its account is refused', async () => {
+  test("a carrier's event without the signature of its account is refused", async () => {
     const { id, ref } = await parcelWithLabel()
     const raw = Buffer.from(JSON.stringify({ type: 'parcel.delivered', data: { reference: ref } }))
     const seconds = Math.floor(store.app.runtime.clock.now() / 1_000)

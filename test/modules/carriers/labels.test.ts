@@ -29,7 +29,7 @@ describe('shipping labels', () => {
   })
 
   describe('GET /v1/merchant/fulfillments/rates', () => {
-    test('lists what each service costs, a heavier parcel more', async () => {
+    test('lists the price of each service, higher for a heavier parcel', async () => {
       const { order } = await packed()
       const ratesOf = async (query: string) => {
         const path = `/v1/merchant/fulfillments/rates?order_id=${order.id}${query}`
@@ -56,7 +56,7 @@ describe('shipping labels', () => {
       assert.equal(heavy?.amount_cents, 850)
     })
 
-    test('is refused without an order, and without an address', async () => {
+    test('is refused without an order or an address', async () => {
       const path = '/v1/merchant/fulfillments/rates'
       for (const query of ['', '?order_id=x', `?order_id=${randomUUID()}`]) {
         const answer = await store.shop.merchant.get(path + query)
@@ -115,7 +115,7 @@ describe('shipping labels', () => {
       assert.deepEqual([entry.type, entry.data.cost_cents], ['label_bought', 730])
     })
 
-    test('prints the label as the carrier does: the address, the sender and the bars', async () => {
+    test('prints the label of the carrier: the address, the sender and the barcode', async () => {
       const { id } = await packed()
       const { label } = (await buy(id)).body
       const printed = await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)
@@ -128,7 +128,7 @@ describe('shipping labels', () => {
       assert.ok(!texts.includes('Home'), 'a label is no name')
     })
 
-    test('buys one label, however often and by however many it is asked for', async () => {
+    test('buys one label, also if several callers ask several times', async () => {
       const { id } = await packed()
       const key = randomUUID()
       const same = await Promise.all(Array.from({ length: 10 }, () => buy(id, STANDARD, key)))
@@ -147,7 +147,7 @@ describe('shipping labels', () => {
       ])
     })
 
-    test('is refused for what is not packed, is held, has no address or no such service', async () => {
+    test('is refused for a parcel that is not packed or on hold, without an address, or for an unknown service', async () => {
       const { id, order } = await packed()
       assert.deepEqual(refusal(await buy(randomUUID())), [404, 'fulfillment_not_found'])
       const unknown = await buy(id, { ...STANDARD, service: 'drone' })
@@ -170,7 +170,7 @@ describe('shipping labels', () => {
       assert.deepEqual(await sold(id), [])
     })
 
-    test('says what the carrier has refused, and lets another key try again', async () => {
+    test('tells why the carrier refused the label, and lets another key try again', async () => {
       const { id } = await drill(REFUSED)
       const key = randomUUID()
       const refused = await buy(id, STANDARD, key)
@@ -196,7 +196,7 @@ describe('shipping labels', () => {
       assert.equal((await readParcel(id)).tracking_number, found.body.label.tracking_number)
     })
 
-    test('does not take a label for a good one that was voided at the carrier before its answer came', async () => {
+    test('does not use a label that was voided at the carrier before its answer came', async () => {
       const { id } = await drill(SILENT_AFTER)
       const key = randomUUID()
       assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
@@ -210,7 +210,7 @@ describe('shipping labels', () => {
       assert.equal((await readParcel(id)).tracking_number, null)
     })
 
-    test('gives a label up if the carrier never answers, and leaves none behind', async () => {
+    test('gives up a label if the carrier never answers, and leaves no label behind', async () => {
       const { id } = await drill(SILENT_BEFORE)
       const key = randomUUID()
       assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
@@ -229,7 +229,7 @@ describe('shipping labels', () => {
       assert.deepEqual(await sold(id), [])
     })
 
-    test('looks a label up less and less often while the carrier stays away', async () => {
+    test('looks a label up less and less often while the carrier does not answer', async () => {
       const { id } = await drill(SILENT_BEFORE)
       assert.deepEqual(refusal(await buy(id)), [503, 'carrier_unconfirmed'])
       const { carriers } = store.app.runtime
@@ -284,7 +284,7 @@ describe('shipping labels', () => {
   })
 
   describe('DELETE /v1/merchant/fulfillments/{id}/label', () => {
-    test('voids the label, takes it off the parcel, and another can be bought', async () => {
+    test('voids the label, removes it from the parcel, and lets another be bought', async () => {
       const { id, order } = await packed()
       const first = (await buy(id)).body.label
       const answers = await Promise.all([voided(id), voided(id), voided(id)])
@@ -355,7 +355,7 @@ describe('shipping labels', () => {
       )
     })
 
-    test('is not asked of the carrier by a process that was overtaken', async () => {
+    test('is not sent to the carrier by a process that was overtaken', async () => {
       const { id } = await packed()
       const { label } = (await buy(id)).body
       const setState = (state: string) =>
@@ -381,7 +381,7 @@ describe('shipping labels', () => {
     })
   })
 
-  test('show nothing of a person who was erased, and neither do their stored answers', async () => {
+  test('show no data of an erased person, and neither do their stored answers', async () => {
     const { id, order } = await packed()
     const key = randomUUID()
     const { label } = (await buy(id, STANDARD, key)).body

@@ -38,7 +38,7 @@ before(() => {
 })
 
 describe('the label of a parcel that is cancelled', () => {
-  test('is voided by the worker, so that it costs nothing, and the order says so', async () => {
+  test('is voided by the worker, so that it costs nothing, and the timeline says so', async () => {
     const { id, order } = await packed()
     ok(await buy(id), 201)
     ok(await cancel(id))
@@ -50,7 +50,7 @@ describe('the label of a parcel that is cancelled', () => {
     assert.deepEqual(refusal(await voided(id)), [404, 'label_not_found'])
   })
 
-  test('is voided with its order, and with the rest of one that was partly shipped', async () => {
+  test('is voided when its order, or the rest of a partly shipped order, is cancelled', async () => {
     const whole = await packed()
     ok(await buy(whole.id), 201)
     ok(await store.merchant(whole.order.id, 'cancel', { reason: 'customer' }))
@@ -66,7 +66,7 @@ describe('the label of a parcel that is cancelled', () => {
     assert.deepEqual([await statesOf(whole.id), await statesOf(rest.id)], [['voided'], ['voided']])
   })
 
-  test('is voided after a recall by error, and kept where the parcel was lost or came back', async () => {
+  test('is voided after a recall by mistake, and kept if the parcel was lost or came back', async () => {
     const states: Record<string, string[]> = {}
     for (const reason of ['error', 'lost', 'returned_to_sender']) {
       const { id } = await packed()
@@ -83,7 +83,7 @@ describe('the label of a parcel that is cancelled', () => {
     })
   })
 
-  test('stays bought where the carrier does not void it, and the order says that it costs', async () => {
+  test('stays bought if the carrier does not void it, and the timeline names its cost', async () => {
     const { id, order } = await packed()
     const { label } = ok(await buy(id), 201)
     await store.superuser.query(`update sim_shipments set state = 'in_transit' where ref = $1`, [
@@ -96,7 +96,7 @@ describe('the label of a parcel that is cancelled', () => {
     assert.equal((await timelineOf(order.id)).at(-1), 'label_not_voided')
   })
 
-  test('is voided once, however often the event comes and a merchant asks', async () => {
+  test('is voided once, however often the event comes and the merchant asks', async () => {
     const { id, order } = await packed()
     ok(await buy(id), 201)
     ok(await cancel(id))
@@ -171,7 +171,7 @@ describe('a label that is sold when its parcel needs none any more', () => {
     })
   }
 
-  test('is found though it was still being sold when it was looked up', async () => {
+  test('is found also if it was still being sold when it was looked up', async () => {
     const { id, order } = await packed()
     await assert.rejects(buyUntil(id, randomUUID(), 'label-begun', stop), /stopped/)
     await ship(id)
@@ -258,7 +258,7 @@ describe('a label that is sold when its parcel needs none any more', () => {
     assert.equal((await readParcel(id)).tracking_number, tracking_number)
   })
 
-  test('is found by a resume, and is voided, too', async () => {
+  test('is found when the operation resumes, and voided, too', async () => {
     const { id } = await drill('00002')
     assert.deepEqual(refusal(await buy(id)), [503, 'carrier_unconfirmed'])
     await ship(id)
@@ -267,7 +267,7 @@ describe('a label that is sold when its parcel needs none any more', () => {
     assert.deepEqual(await statesOf(id), ['voided'])
   })
 
-  test('never becomes the label of its parcel, also where the carrier does not void it', async () => {
+  test('never becomes the label of its parcel, also if the carrier does not void it', async () => {
     const { id, order } = await packed()
     await buyUntil(id, randomUUID(), 'label-answered', () => ship(id))
     await store.superuser.query(

@@ -37,7 +37,7 @@ const mailsAbout = async (note: string) => {
 }
 
 describe('requesting the activation of a draft', () => {
-  test('answers 201 with the request, shows it with the product, and answers the open one again', async () => {
+  test('answers 201 with the request, shows it with the product, and answers the same request again while it is open', async () => {
     const id = await draft()
     assert.equal((await productOf(id)).activation_request, null)
     const made = await acme.post(urlOf(id), { note: 'Ready\n✓' })
@@ -68,14 +68,14 @@ describe('requesting the activation of a draft', () => {
     assert.ok(created_at)
   })
 
-  test('creates one request of thirty concurrent ones', async () => {
+  test('creates one request when thirty are sent at once', async () => {
     const id = await draft()
     const answers = await times(30, () => acme.post(urlOf(id)))
     assert.deepEqual(countStatuses(answers), { 200: 29, 201: 1 })
     assert.equal(new Set(answers.map(({ body }) => body.request.id)).size, 1)
   })
 
-  test('is refused for an active and for an archived product, and for bad notes', async () => {
+  test('is refused for an active and an archived product, and for bad notes', async () => {
     const { id: active } = await createProduct(acme, randomUUID())
     const refused = await acme.post(urlOf(active))
     assert.equal(refused.status, 409)
@@ -95,7 +95,7 @@ describe('requesting the activation of a draft', () => {
     assert.deepEqual(codeOf(unknown), [404, 'product_not_found'])
   })
 
-  test('names the way in the refusal of a status in a patch', async () => {
+  test('is suggested when a PATCH tries to set the status', async () => {
     const { status, body } = await acme.patch(`${PRODUCTS}/${await draft()}`, { status: 'active' })
     assert.equal(status, 400)
     assert.match(body.issues[0].message, /activation-request/)
@@ -143,7 +143,7 @@ describe('deciding a request', () => {
     assert.equal((await productOf(id)).status, 'draft')
   })
 
-  test('happens once of twenty decisions at once', async () => {
+  test('succeeds once when twenty decisions are sent at once', async () => {
     const { id } = await ask(await draft())
     const answers = await times(20, (n) =>
       decide(id, { status: n % 2 === 0 ? 'approved' : 'declined' }),
@@ -174,7 +174,7 @@ describe('deciding a request', () => {
     await assertRefused(bad, (body) => decide(id, body))
   })
 
-  test('is made by the activation itself, and by archiving the product', async () => {
+  test('is made also when the product is activated directly or archived', async () => {
     const id = await draft()
     await ask(id)
     await app.operator.post(`/v1/stores/acme/products/${id}/activate`)
@@ -267,7 +267,7 @@ describe('an active product', () => {
     ])
   })
 
-  test('warns when its last price goes, and is quiet once it has one', async () => {
+  test('warns when its last price is removed, and no more once it has one', async () => {
     const { id } = await createProduct(acme, randomUUID())
     assert.deepEqual(warned(await addVariant(id, 0), 201), [NO_PRICE, NO_IMAGE])
     const second = await addVariant(id, 100)
@@ -278,7 +278,7 @@ describe('an active product', () => {
     assert.deepEqual(warned(await acme.post(`${url}/archive`)), [NO_PRICE, NO_IMAGE])
   })
 
-  test('warns when its last image goes, and is quiet once it has one', async () => {
+  test('warns when its last image is removed, and no more once it has one', async () => {
     const { id } = await createProduct(acme, randomUUID())
     await addVariant(id, 100)
     const asset_ref = await uploadImage(acme, 1)

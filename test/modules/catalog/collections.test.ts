@@ -50,7 +50,7 @@ describe('collections', () => {
     assert.equal(entries.at(-1)?.entity, `collection:${id}`)
   })
 
-  test('have slugs of their own, apart from those of products', async () => {
+  test('have unique slugs, apart from the slugs of products', async () => {
     await createProduct(acme, 'shared')
     await createCollection(acme, 'shared')
     const taken = await acme.post(COLLECTIONS, { slug: 'shared', title: 'x' })
@@ -104,7 +104,7 @@ describe('collections', () => {
     assert.equal((await auditOf(app, 'acme', 'collection.removed')).length, 1)
   })
 
-  test('show their first 50 products in a list, and all of them alone', async (t) => {
+  test('show their first 50 products in a list, and all products when read alone', async (t) => {
     const { id } = await createCollection(acme, 'large')
     const superuser = await openSuperuser(t, app.database)
     const { rows } = await superuser.query<{ id: string }>(
@@ -124,7 +124,7 @@ describe('collections', () => {
     assert.deepEqual([more.product_ids, more.more_products], [ids.toReversed().slice(0, 50), true])
   })
 
-  test('list products in the order in which they are set', async () => {
+  test('list products in the order in which the merchant set them', async () => {
     const made = await Promise.all(['m1', 'm2', 'm3'].map((slug) => createProduct(acme, slug)))
     const ids = made.map(({ id }) => id)
     const { id } = await createCollection(acme, 'ordered')
@@ -146,7 +146,7 @@ describe('collections', () => {
     assert.deepEqual((await put([])).body.collection.product_ids, [])
   })
 
-  test('have one of the orders as a whole when many are set at once', async () => {
+  test('keep one of the orders whole when many are set at once', async () => {
     const made = await Promise.all(['r1', 'r2', 'r3'].map((slug) => createProduct(acme, slug)))
     const ids = made.map(({ id }) => id)
     const { id } = await createCollection(acme, 'raced')
@@ -161,7 +161,7 @@ describe('collections', () => {
     assert.ok(orders.some((order) => order.join() === kept.join()))
   })
 
-  test('exchange products one after the other without a deadlock', async () => {
+  test('exchange products at the same time without a deadlock', async () => {
     const made = await Promise.all(['x1', 'x2'].map((slug) => createProduct(acme, slug)))
     const [one = '', other = ''] = made.map(({ id }) => id)
     const left = await createCollection(acme, 'left', [one])

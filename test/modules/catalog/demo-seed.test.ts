@@ -68,7 +68,7 @@ describe('the demo seed', () => {
     }
   })
 
-  test('leaves samples that the merchant has changed as they are, and adds the rest', async () => {
+  test('leaves samples that the merchant has changed as they are, and adds the missing ones', async () => {
     const shop = await app.merchant('partial')
     const own = await createProduct(shop, 'harbour-mug', { name: 'My own mug' })
     await shop.post(COLLECTIONS, { slug: 'pantry', title: 'My pantry' })
@@ -84,7 +84,7 @@ describe('the demo seed', () => {
     assert.equal((await shop.get(PRODUCTS)).body.total, 13)
   })
 
-  test('writes nothing where another product has a SKU of a sample', async () => {
+  test('writes nothing if another product has the SKU of a sample', async () => {
     const shop = await app.merchant('clash')
     const { id } = await createProduct(shop, 'mine')
     await createVariant(shop, id, { sku: 'DEMO-TEA', price_cents: 1 })

@@ -53,7 +53,7 @@ describe('the main image', () => {
     assert.equal(entry?.entity, `product:${id}`)
   })
 
-  test('moves to the front when the product has it already, and the others stay', async () => {
+  test('moves to the front when the product has it already, and the other images stay', async () => {
     const { id } = await createProduct(acme, 'fronted')
     for (const asset_ref of refs)
       await acme.post(`${PRODUCTS}/${id}/images`, { asset_ref, alt: 'x' })
@@ -112,7 +112,7 @@ describe('several images', () => {
     assert.deepEqual(listed((await acme.get(url)).body), reversed.slice(1))
   })
 
-  test('are fifty at most', async () => {
+  test('are at most fifty', async () => {
     const { id } = await createProduct(acme, 'album')
     const url = `${PRODUCTS}/${id}/images`
     const images: { asset_ref: string }[] = []
@@ -134,7 +134,7 @@ describe('several images', () => {
 })
 
 describe('the URL of an image', () => {
-  test('is null without a base URL, and uses the public URL where no asset base is set', async (t) => {
+  test('is null without a base URL, and uses the public URL if no asset base is set', async (t) => {
     for (const [env, base] of [
       [{ ASSET_BASE_URL: '' }, null],
       [{ PUBLIC_URL: 'https://shop.test' }, 'https://shop.test'],

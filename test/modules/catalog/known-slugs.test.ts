@@ -13,7 +13,7 @@ import {
   publicUrl,
 } from './setup.ts'
 
-test('a filter holds every name that it was made of, and hardly any other', () => {
+test('a filter holds every slug that it was made of, and hardly any other', () => {
   const names = Array.from({ length: 20_000 }, (_, n) => `product slug-${n}`)
   const filter = filterOf(names)
   assert.ok(filter.length <= 40_000)
@@ -46,7 +46,7 @@ describe('a slug that a store does not have', () => {
     })
   }
 
-  test('is answered from memory, as it is by the database, once many were asked for', async () => {
+  test('is answered from memory as the database would answer it, once many unknown slugs were asked for', async () => {
     await createProduct(acme, 'kept')
     await createCollection(acme, 'shelf')
     const product = await read('products/none')
@@ -72,7 +72,7 @@ describe('a slug that a store does not have', () => {
     assert.equal((await read('collections/shelf')).status, 200)
   })
 
-  test('is found as soon as it exists', async () => {
+  test('is found as soon as a product has it', async () => {
     await createProduct(acme, 'first')
     await fillFilter()
     assert.equal((await read('products/soon')).status, 404)

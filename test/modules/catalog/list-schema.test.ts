@@ -5,7 +5,7 @@ import { readPlace, writePlace } from '../../../src/modules/catalog/list-schema.
 const ID = '0190a0b0-0000-7000-8000-000000000001'
 
 describe('a place in a list of products', () => {
-  test('reads as it was written, and needs no escape in an address', () => {
+  test('can be read back as it was written, and needs no escape in an address', () => {
     for (const at of [0, 1, 1_700_000_000_123_456, Number.MAX_SAFE_INTEGER]) {
       const text = writePlace({ at, id: ID })
       assert.equal(encodeURIComponent(text), text)
@@ -13,7 +13,7 @@ describe('a place in a list of products', () => {
     }
   })
 
-  test('is absent where its text is anything else', () => {
+  test('is absent if its text is not valid', () => {
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const wrong = [
       5,

@@ -58,7 +58,7 @@ describe('public reads of the catalog', () => {
     }
   })
 
-  test('show every change by the time it is answered', async () => {
+  test('show every change by the time the change is answered', async () => {
     const shop = await openLiveStore(app, 'writer')
     const { id } = await createProduct(shop, 'seen')
     const variant = await createVariant(shop, id, { sku: 'S', price_cents: 1 })

@@ -58,7 +58,7 @@ async function follow(url: string, way: 'next' | 'prev' = 'next') {
 }
 
 describe('the public list of a catalog above the bound', () => {
-  test('is its first page, which says that it is not whole and where it goes on', async () => {
+  test('is its first page, which says that it is partial and how to go on', async () => {
     const { status, headers, body } = await app.anyone.get(publicUrl('big'))
     assert.equal(status, 200)
     assert.deepEqual(slugsOf(body), newest(MANY, LIST_BOUNDS.limitDefault))
@@ -91,7 +91,7 @@ describe('the public list of a catalog above the bound', () => {
     )
   })
 
-  test('is whole up to the bound, with no other member and no header', async () => {
+  test('is whole up to the bound, with no extra member and no header', async () => {
     const merchant = await openBigStore('edge', LIST_BOUNDS.wholeMax)
     const whole = await app.anyone.get(publicUrl('edge'))
     assert.deepEqual(Object.keys(whole.body), ['products'])
@@ -138,7 +138,7 @@ describe('the public list of a catalog above the bound', () => {
     assert.equal(body.products.length, LIST_BOUNDS.limitDefault, 'above the bound, too')
   })
 
-  test('reads nothing but the page: no more pages of the database in a larger catalog', async () => {
+  test('reads only the page: no more database pages in a larger catalog', async () => {
     const buffers = async (tenant: string) => {
       await superuser.query('begin')
       await superuser.query(`set local role fd_app`)
@@ -160,7 +160,7 @@ describe('the public list of a catalog above the bound', () => {
 })
 
 describe('a collection', () => {
-  test('has pages in its own order, and only its active products are counted', async () => {
+  test('has pages in its own order, and counts only its active products', async () => {
     const merchant = await openBigStore('shelf', 30)
     const { body } = await app.anyone.get(publicUrl('shelf'))
     const ids = (body as Listed).products.map(({ id }) => id).toReversed()
@@ -184,7 +184,7 @@ describe('a collection', () => {
 })
 
 describe('the other lists of products', () => {
-  test('are those that sell some variants, and those beside a product', async () => {
+  test('list the products of given variants, and the products beside a product', async () => {
     const merchant = await openBigStore('beside', 10)
     const { products } = (await app.anyone.get(publicUrl('beside'))).body as Listed
     const variantOf = (slug: string) =>
@@ -211,7 +211,7 @@ describe('the other lists of products', () => {
     }
   })
 
-  test('are the parts of a sitemap, oldest first', async () => {
+  test('list the parts of a sitemap, oldest first', async () => {
     const read = async (query = '') =>
       (await app.anyone.get(publicUrl('big', `sitemap${query}`))).body
     const first = await read()
@@ -241,7 +241,7 @@ describe('the merchant’s list of products', () => {
     assert.ok(before.total > 11_900, before.total)
   })
 
-  test('is found by a part of name, slug or SKU, few or many of them', async () => {
+  test('is filtered by a part of name, slug or SKU, with few or many matches', async () => {
     const find = async (q: string, more = '') =>
       (await big.get(`${PRODUCTS}?q=${encodeURIComponent(q)}&limit=3${more}`)).body
     const few = await find('ITEM-777')
@@ -258,7 +258,7 @@ describe('the merchant’s list of products', () => {
     assert.deepEqual((await find('%')).total, 0)
   })
 
-  test('is cut in bytes, and goes on where it was cut', async () => {
+  test('ends at a number of bytes, and goes on from there', async () => {
     await openBigStore('long', 6)
     const db = app.runtime.database.tenant('long')
     await addDescriptions('long', 4_000)
@@ -306,7 +306,7 @@ function openList(t: TestContext, database: Database, bounds: Partial<ListBounds
 }
 
 describe('the bytes of a public list', () => {
-  test('are bounded, whole and page, and a page has at least one product', async (t) => {
+  test('are bounded, for a whole list and a page, and a page has at least one product', async (t) => {
     await openBigStore('wordy', 8)
     await addDescriptions('wordy', 2_000)
     const { read } = openList(t, app.runtime.database, { wholeBytes: 12_000, pageBytes: 8_500 })
@@ -344,7 +344,7 @@ describe('a change of one product', () => {
     assert.equal(fragments.stats().loads, 603)
   })
 
-  test('keeps memory within its bound, and no store takes more than half of it', async () => {
+  test('keeps memory within its bound, and no store uses more than half of it', async () => {
     const fragments = new ProductFragments(300_000, publicStock)
     for (const tenant of ['big', 'one', 'two', 'three']) {
       if (tenant !== 'big') await openBigStore(tenant, 500)

@@ -55,7 +55,7 @@ const countPrices = async (id: string) => {
 const draftStore = async (_app: TestApp, tenant: string): Promise<Caller> => app.merchant(tenant)
 
 describe('the lowest price of the 30 days before a reduction', () => {
-  test('is that of the time before, and stands beside the price before on public reads', async () => {
+  test('is the price of the time before, and public reads show it beside the price before', async () => {
     const scarf = await sell('fallen', { price_cents: 5_000 })
     assert.deepEqual(await scarf.shown(), [null, null])
     assert.equal(await scarf.change({ price_cents: 4_000, compare_at_price_cents: 5_000 }), 5_000)
@@ -66,7 +66,7 @@ describe('the lowest price of the 30 days before a reduction', () => {
     assert.deepEqual(await scarf.shown(), [null, null])
   })
 
-  test('counts a price that was lower meanwhile, until it is 30 days old', async () => {
+  test('counts a lower price in between, until it is 30 days old', async () => {
     const scarf = await sell('dipped', { price_cents: 5_000 })
     await scarf.change({ price_cents: 3_000 })
     await scarf.change({ price_cents: 5_000 })
@@ -83,7 +83,7 @@ describe('the lowest price of the 30 days before a reduction', () => {
     assert.equal(await scarf.change(reduced), 5_000)
   })
 
-  test('is the price itself where only the price before is made up', async () => {
+  test('is the price itself if only the price before was set', async () => {
     const scarf = await sell('made-up', { price_cents: 4_000 })
     assert.equal(await scarf.change({ compare_at_price_cents: 9_000 }), 4_000)
     assert.deepEqual(await scarf.shown(), [9_000, 4_000])
@@ -92,7 +92,7 @@ describe('the lowest price of the 30 days before a reduction', () => {
     assert.equal(await scarf.change({ price_cents: 3_000 }), 3_500)
   })
 
-  test('is unknown where nothing was sold before: of a new variant, a draft and a closed store', async () => {
+  test('is unknown if nothing was sold before: for a new variant, a draft and a closed store', async () => {
     const fresh = await sell('fresh', { price_cents: 100, compare_at_price_cents: 200 })
     assert.deepEqual(await fresh.shown(), [200, null])
     const closed = await sell('closed', { price_cents: 100 }, draftStore)
@@ -112,7 +112,7 @@ describe('the lowest price of the 30 days before a reduction', () => {
     assert.equal(await scarf.change(patch), null)
   })
 
-  test('keeps one row for each price that ended, for good, and cannot be set', async () => {
+  test('keeps one row for each price that has ended, for good, and cannot be set', async () => {
     const scarf = await sell('history', { price_cents: 5_000 })
     assert.equal(await scarf.change({ lowest_price_30_days_cents: 1 }), null)
     for (const price_cents of [4_000, 4_000, 4_500]) await scarf.change({ price_cents })

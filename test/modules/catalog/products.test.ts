@@ -82,7 +82,7 @@ describe('creating a product', () => {
     await createProduct(await app.merchant('globex'), 'taken')
   })
 
-  test('gives the slug to one of a hundred requests at once, and 409 to the others', async () => {
+  test('gives the slug to one of a hundred concurrent requests, and 409 to the others', async () => {
     const wanted = { slug: 'rush', name: 'Rush' }
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => acme.post(PRODUCTS, wanted)),
@@ -209,7 +209,7 @@ describe('health claims in a product', () => {
     assert.deepEqual(mended.body.warnings, [])
   })
 
-  test('are null where the scan cannot run, and the product is stored all the same', async () => {
+  test('are null if the scan cannot run, and the product is stored all the same', async () => {
     const broken = () => Promise.reject(new Error('no scan today'))
     assert.equal(await findHealthClaims({ name: 'Balm', description: null }, broken), null)
   })
@@ -371,7 +371,7 @@ describe('an archived product', () => {
   const unarchive = (id: string, store = 'acme') =>
     app.operator.post(`/v1/stores/${store}/products/${id}/unarchive`)
 
-  test('gives its slug free for a new one, which public reads find, and keeps its SKUs', async () => {
+  test('frees its slug for a new product, which public reads find, and keeps its SKUs', async () => {
     const initech = await openLiveStore(app, 'initech')
     const old = await createProduct(initech, 'shared')
     await createVariant(initech, old.id, { sku: 'KEPT', price_cents: 1 })
@@ -416,7 +416,7 @@ describe('an archived product', () => {
     }
   })
 
-  test('gives its slug to one of twenty that want it at once', async () => {
+  test('gives its slug to one of twenty products that ask for it at once', async () => {
     const { id } = await createProduct(acme, 'wanted')
     await acme.post(`${PRODUCTS}/${id}/archive`)
     const answers = await Promise.all(

@@ -27,7 +27,7 @@ const sameTo = (answer: { status: number; headers: Record<string, string>; text:
 }
 
 describe('public products', () => {
-  test('show only the members of the contract and the images, with no ETag and no caching', async () => {
+  test('show only the members of the contract and the images, with no ETag and no cache headers', async () => {
     const acme = await openLiveStore(app, 'acme')
     const club = await createProduct(acme, 'club', {
       name: 'Club',
@@ -186,7 +186,7 @@ describe('a store the public may not see', () => {
 })
 
 describe('a database that fails', () => {
-  test('is a 503, never an empty list', async (t) => {
+  test('gives a 503, never an empty list', async (t) => {
     const other = await openTestApp(t)
     await openLiveStore(other, 'acme')
     const superuser = await openSuperuser(t, other.database)
@@ -217,7 +217,7 @@ describe('a public product', () => {
     assert.deepEqual(body.collections[0], { slug: 'c-1', title: 'The c-1', description: null })
   })
 
-  test('is shown beside those of its collections first, and never twice or beside itself', async () => {
+  test('is shown beside products of its collections first, and never twice or beside itself', async () => {
     const merchant = await openLiveStore(app, 'beside')
     const made = new Map<string, string>()
     for (const slug of ['a', 'b', 'c', 'd', 'e', 'f', 'draft']) {

@@ -52,7 +52,7 @@ test('a slug of any script and length is stored, and found by the public', async
   })
 })
 
-test('a search is limited to a collection by the longest slug, in either Unicode form', async () => {
+test('a search can be limited to a collection by the longest slug, in either Unicode form', async () => {
   for (const slug of ['\u{10428}'.repeat(200), '한'.repeat(200)]) {
     await createCollection(store, slug, [id])
     for (const form of ['NFC', 'NFD']) {

@@ -58,7 +58,7 @@ const lineOf = (plan: string, pattern: RegExp) =>
   plan.split('\n').find((line) => pattern.test(line)) ?? ''
 
 describe('the search function', () => {
-  test('finds words by their index, and searches no further when there are some', async () => {
+  test('finds words by their index, and looks no further once some are found', async () => {
     const plan = await plansOf('lamp')
     assert.match(lineOf(plan, /Bitmap Index Scan on product_search_words/), /rows=1000/)
     assert.match(lineOf(plan, /Bitmap Index Scan on product_search_names/), /never executed/)
@@ -161,7 +161,7 @@ describe('its owner', () => {
     assert.deepEqual(role, [{ rolcanlogin: false, rolbypassrls: false, rolsuper: false }])
   })
 
-  test('alone can call the function, besides the role of the app', async () => {
+  test('the search function can be called by its owner and the role of the app alone', async () => {
     const { rows } = await admin.query<{ name: string }>(`
       select r.rolname as name from pg_roles r
        where r.rolname like 'fd\\_%'

@@ -83,23 +83,23 @@ async function show(merchant: Caller, id: string, images: object[]) {
 const find = async (q: string, tenant?: string) => (await search(q, tenant)).slugs
 
 describe('a word in German finds what only', () => {
-  test('the text of a picture says', async () => {
+  test('only the alternative text of a picture has', async () => {
     for (const q of ['kerze', 'Kerzen', 'kerz']) assert.deepEqual(await find(q), ['herdfeuer'], q)
   })
 
-  test('a compound of a description has as a part', async () => {
+  test('is a part of a compound in a description', async () => {
     assert.deepEqual(await find('tee'), ['waldboden'])
     assert.deepEqual(await find('schwarztee'), ['waldboden'])
     assert.deepEqual(await find('schokolade'), ['glut', 'mitternacht'])
   })
 
-  test('a description says with an umlaut, which may be spelt out or left out', async () => {
+  test('has an umlaut that is spelt out or left out in the query', async () => {
     for (const q of ['käse', 'kaese', 'kase', 'KAESE'])
       assert.deepEqual(await find(q), ['rinde'], q)
     assert.deepEqual(await find('waerme'), ['glut'])
   })
 
-  test('was meant, though it has a typing error, and says so', async () => {
+  test('has a typing error in the query, and the answer says so', async () => {
     for (const q of ['schokolde', 'Shokolade', 'schokollade']) {
       const { slugs, corrected } = await search(q)
       assert.ok(slugs.includes('mitternacht'), `${q}: ${slugs}`)
@@ -110,14 +110,14 @@ describe('a word in German finds what only', () => {
     assert.deepEqual(await search('xylophon'), { slugs: [], corrected: false })
   })
 
-  test('the title of a collection says, mistyped or spelt out', async () => {
+  test('only the title of a collection has, mistyped or spelt out', async () => {
     for (const q of ['süßwaren', 'suesswaren', 'Süßwraen', 'suesswarn'])
       assert.deepEqual(await find(q), ['heidehonig'], q)
   })
 })
 
 describe('the texts of pictures', () => {
-  test('are searched in every language, and as they are now', async () => {
+  test('are searched in every language, in their present form', async () => {
     for (const [tenant, language, name, q] of [
       ['english', 'en-US', 'A burning candle', 'candles'],
       ['french', 'fr-FR', 'Des bougies allumées', 'bougie'],
@@ -136,7 +136,7 @@ describe('the texts of pictures', () => {
     }
   })
 
-  test('the texts of pictures of a product that is not for sale are not found', async () => {
+  test('the texts of pictures of a product that is not for sale do not count', async () => {
     const { id } = await createProduct(ember, 'hidden', { name: 'Geheim', status: 'draft' })
     await show(ember, id, [{ asset_ref: picture, alt: 'Ein goldenes Saxophon' }])
     for (const q of ['saxophon', 'saxofon']) assert.deepEqual(await find(q), [])

@@ -93,7 +93,7 @@ test('a typing error finds nothing but the word that was meant', async () => {
   }
 })
 
-test('words that exist are searched for as they are', async () => {
+test('words that exist are not corrected', async () => {
   const mug = await createProduct(store, 'mat', { name: 'Harbor mat' })
   assert.deepEqual(await find('harbor mug'), ['mug'])
   assert.deepEqual(await find('mat'), ['mat'])
@@ -126,7 +126,7 @@ test('a typing error in a name is corrected again once the name is fixed', async
   assert.deepEqual(await find('lantren'), [])
 })
 
-test('a word that no product has any more does not prevent a correction', async () => {
+test('a word that no product has any more does not stop a correction', async () => {
   const { id } = await createProduct(store, 'barometer', { name: 'Barrometer' })
   await store.patch(`${PRODUCTS}/${id}`, { name: 'Barometer' })
   // One error away from the old name, two from the new one.
@@ -135,7 +135,7 @@ test('a word that no product has any more does not prevent a correction', async 
   assert.deepEqual(await find('barrometter'), [])
 })
 
-test('words of another store are never used', async () => {
+test('words of another store are never suggested', async () => {
   const other = await openLiveStore(app, 'other')
   await createProduct(other, 'kettle', { name: 'Kettle' })
   assert.deepEqual(await find('kettel', 'other'), ['kettle'])

@@ -54,38 +54,38 @@ async function find(q: string, tenant = 'laden'): Promise<string[]> {
 const findSorted = async (q: string) => (await find(q)).toSorted()
 
 describe('a word in German finds', () => {
-  test('itself first, then its compounds, then descriptions', async () => {
+  test('products named so first, then compounds of the word, then descriptions', async () => {
     const found = await find('kerze')
     assert.equal(found[0], 'kerze')
     assert.deepEqual(found.slice(1, 3).toSorted(), ['duftkerzen', 'kerzenstaender'])
     assert.deepEqual(found.slice(3), ['buch'])
   })
 
-  test('its compounds in any form, at any end', async () => {
+  test('compounds of the word in any form, at either end', async () => {
     for (const q of ['kerzen', 'Kerze', 'KERZEN'])
       assert.deepEqual(await findSorted(q), ['buch', 'duftkerzen', 'kerze', 'kerzenstaender'], q)
     for (const q of ['schokolade', 'Schokoladen'])
       assert.deepEqual(await findSorted(q), ['buch', 'tafel', 'zartbitter'], q)
   })
 
-  test('its compounds beside other words', async () => {
+  test('compounds of the word beside other words', async () => {
     assert.deepEqual(await find('kerze lavendel'), ['duftkerzen'])
     assert.deepEqual(await find('schokolade vollmilch'), ['tafel'])
   })
 
-  test('a short one at the end of a compound alone, and after at least three letters', async () => {
+  test('a short word only at the end of a compound, after at least three letters', async () => {
     assert.deepEqual(await find('tee'), ['kraeutertee'])
     assert.deepEqual(await find('reis'), ['reis'])
   })
 
-  test('what has its umlauts, also where they are spelt out or left out', async () => {
+  test('words with umlauts, also if they are spelt out or left out', async () => {
     for (const q of ['Käsehobel', 'kaesehobel', 'kasehobel', 'KAESEHOBEL', 'kaese'])
       assert.deepEqual(await find(q), ['hobel'], q)
     assert.deepEqual(await find('kraeutertee'), ['kraeutertee'])
     assert.deepEqual(await find('weisse kerze'), ['kerze'])
   })
 
-  test('what was meant, though it has a typing error', async () => {
+  test('the word that was meant, though it has a typing error', async () => {
     for (const q of ['kezre', 'Kerzze']) assert.ok((await find(q)).includes('kerze'), q)
     for (const q of ['shokolade', 'schokolaed', 'Schoklade'])
       assert.ok((await find(q)).includes('zartbitter'), q)
@@ -94,7 +94,7 @@ describe('a word in German finds', () => {
 })
 
 describe('the title of a collection', () => {
-  test('finds its products after those that have the words, each once', async () => {
+  test('finds its products after those that have the words themselves, each once', async () => {
     const chosen = ['hobel', 'kerze', 'buch'].map((slug) => ids.get(slug) ?? '')
     const { id } = await createCollection(laden, 'geschenke', chosen)
     const renamed = await laden.patch(`${COLLECTIONS}/${id}`, { title: 'Schöne Geschenke' })

@@ -64,7 +64,7 @@ const findSorted = async (q: string, more: Record<string, string> = {}) =>
   (await find(q, more)).toSorted()
 
 describe('search finds', () => {
-  test('products as the catalog shows them, with the query and their number', async () => {
+  test('products as the catalog shows them, with the query and the number of matches', async () => {
     const { status, body } = await ask({ q: ' trainers ' })
     const shown = (await app.anyone.get(publicUrl('acme', 'products/shoes'))).body.product
     assert.equal(status, 200)
@@ -83,7 +83,7 @@ describe('search finds', () => {
     })
   })
 
-  test('a name before a description', async () => {
+  test('names before descriptions', async () => {
     assert.deepEqual((await find('coffee')).at(-1), 'grinder')
     assert.deepEqual(await findSorted('coffee'), ['grinder', 'mug', 'voucher'])
   })
@@ -93,7 +93,7 @@ describe('search finds', () => {
     assert.deepEqual(await find('coffee parachute'), [])
   })
 
-  test('other forms of a word, and a last word that is incomplete', async () => {
+  test('other forms of a word, and the beginning of the last word', async () => {
     assert.deepEqual(await find('run'), ['shoes'])
     assert.deepEqual(await find('runni'), ['shoes'])
     assert.deepEqual(await find('grinding'), ['grinder'])
@@ -106,7 +106,7 @@ describe('search finds', () => {
     }
   })
 
-  test('a SKU, whole or in part, whatever separates its parts', async () => {
+  test('a SKU, whole or in part, whatever separator it has', async () => {
     for (const q of ['MUG-001/RED', 'mug001red', 'mug 001', 'MUG-001', '001']) {
       assert.deepEqual(await find(q), ['mug'], q)
     }
@@ -133,7 +133,7 @@ describe('search finds', () => {
 })
 
 describe('search narrows', () => {
-  test('search narrows by the lowest price, both ends included, under either name', async () => {
+  test('search narrows by price, both ends included, under either parameter name', async () => {
     const cheap = { price_min_cents: '900', price_max_cents: '900' }
     assert.deepEqual(await find('coffee', cheap), ['mug'])
     const { body } = await ask({ q: 'coffee', priceMinCents: '901', priceMaxCents: '12000' })
@@ -145,7 +145,7 @@ describe('search narrows', () => {
     assert.equal(body.result_count, 1)
   })
 
-  test('search narrows by collection, under either name; an unknown one is empty', async () => {
+  test('search narrows by collection, under either parameter name; an unknown one is empty', async () => {
     assert.deepEqual(await findSorted('coffee', { collection: 'gifts' }), ['mug', 'voucher'])
     assert.deepEqual(await findSorted('coffee', { collectionSlug: 'kitchen' }), ['grinder', 'mug'])
     assert.deepEqual(await find('coffee', { collection: 'none' }), [])
@@ -160,7 +160,7 @@ describe('search narrows', () => {
     })
   })
 
-  test('to exactly the products that a bucket counted, when its ends are sent back', async () => {
+  test('search narrows to exactly the products that a bucket counted, when the ends of the bucket are sent back', async () => {
     const { body } = await ask({ q: 'c' })
     assert.ok(body.facets.price_buckets.length > 2)
     for (const { min_cents, max_cents, count } of body.facets.price_buckets) {
@@ -189,7 +189,7 @@ describe('search narrows', () => {
 })
 
 describe('search without words, within a collection', () => {
-  test('finds all of it in its own order, with its number and its facets', async () => {
+  test('finds the whole collection in its own order, with the number of products and the facets', async () => {
     const { body } = await ask({ collection: 'kitchen' })
     assert.deepEqual(
       body.results.map((each: { slug: string }) => each.slug),
@@ -211,7 +211,7 @@ describe('search without words, within a collection', () => {
     assert.deepEqual(await find('  ', { collectionSlug: 'gifts' }), ['mug', 'voucher'])
   })
 
-  test('sorts and narrows it, and goes through its pages', async () => {
+  test('sorts and narrows the collection, and pages through it', async () => {
     const kitchen = { collection: 'kitchen' }
     assert.deepEqual(await find('', { ...kitchen, sort: 'price_desc' }), [
       'grinder',
@@ -223,7 +223,7 @@ describe('search without words, within a collection', () => {
     assert.deepEqual(await find('', { ...kitchen, limit: '1', offset: '1' }), ['grinder'])
   })
 
-  test('finds nothing in an unknown one, in another store’s, or for signs that are no words', async () => {
+  test('finds nothing in an unknown collection, in another store’s, or for signs that are no words', async () => {
     await openLiveStore(app, 'browsed')
     for (const [collection, tenant] of [
       ['none', 'acme'],
@@ -253,7 +253,7 @@ describe('search sorts', () => {
     assert.deepEqual(await find('coffee', { sort: 'newest' }), ['voucher', 'grinder', 'mug'])
   })
 
-  test('into pages that neither overlap nor leave a product out, though all rank equal', async () => {
+  test('search sorts products of equal rank into pages that neither overlap nor leave one out', async () => {
     const twins = await openLiveStore(app, 'twins')
     const made = Array.from({ length: 23 }, (_, n) =>
       createProduct(twins, `twin-${n}`, { name: 'Twin' }),
@@ -365,7 +365,7 @@ describe('search is closed', () => {
     return { status, text, rest }
   }
 
-  test('search is closed for stores that are not live, with the same bytes, and to rows of other stores', async () => {
+  test('search is closed for stores that are not live, with the same answer as for unknown ones, and to rows of other stores', async () => {
     await createProduct(await app.merchant('drafty'), 'mug', { name: 'Coffee mug' })
     await createProduct(await openLiveStore(app, 'halted'), 'mug', { name: 'Coffee mug' })
     await setStatus(app, 'halted', 'suspended')
@@ -380,7 +380,7 @@ describe('search is closed', () => {
     assert.deepEqual(await find('cofee', {}, 'empty'), [])
   })
 
-  test('to text with query operators and injections', async () => {
+  test('search is closed to query operators and injections in the text', async () => {
     const hostile = [
       "coffee' | 'mug",
       'coffee & !mug',

@@ -47,7 +47,7 @@ const essence = ({ available, low_stock, variants }: Shown) => [
 ]
 
 describe('what public answers say of stock', () => {
-  test('is that a variant is available unless it is counted and nothing is left', async () => {
+  test('says that a variant is available unless its stock is counted and nothing is left', async () => {
     const shop = await open()
     const variant = shop.variants[1_000] ?? ''
     assert.deepEqual(essence(await first(shop)), [true, false, [true, false, null]])
@@ -88,7 +88,7 @@ describe('what public answers say of stock', () => {
     assert.equal('available' in own, false)
   })
 
-  test('names few units and their number only as the setting of the store says', async () => {
+  test("says that few units are left, and how many, only as the store's setting allows", async () => {
     const shop = await open()
     const variant = shop.variants[1_000] ?? ''
     await stock(shop.merchant, variant, 3)

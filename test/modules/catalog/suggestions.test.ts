@@ -40,7 +40,7 @@ const ask = async (parameters: Record<string, string>, tenant = 'acme') => {
 }
 
 describe('suggestions while a shopper types', () => {
-  test('are active products of the store whose words begin so, complete and with their count', async () => {
+  test('are active products of the store with words that begin so, complete and with their number', async () => {
     const found = await ask({ q: 'mu' })
     assert.deepEqual(found.slugs, ['mug', 'music'])
     assert.deepEqual(
@@ -59,7 +59,7 @@ describe('suggestions while a shopper types', () => {
     assert.deepEqual((await ask({ q: 'lights' })).slugs, ['lamp'])
   })
 
-  test('look at 500 matches, of however many there are, and show no more than asked for', async () => {
+  test('look at 500 matches at most, and show no more than asked for', async () => {
     const found = await ask({ q: 'cof', limit: '3' }, 'big')
     assert.equal(found.slugs.length, 3)
     assert.deepEqual([found.result_count, found.result_count_is_least], [500, true])
@@ -68,7 +68,7 @@ describe('suggestions while a shopper types', () => {
     assert.equal((await ask({ q: 'coffee 599' }, 'big')).slugs[0], 'p599')
   })
 
-  test('are none for nothing, for odd texts, and for what no product has', async () => {
+  test('are empty for an empty query, for odd texts, and for words that no product has', async () => {
     for (const q of ['', ' ', '!!!', "';--", '\u0007', 'zzzzzz', '\ud800', '%', '_'.repeat(9)]) {
       const found = await ask({ q })
       assert.deepEqual([found.slugs, found.result_count], [[], 0], q)
@@ -77,7 +77,7 @@ describe('suggestions while a shopper types', () => {
     assert.equal((await ask({ q: 'mu '.repeat(2_000) })).query.length, 200)
   })
 
-  test('suggestions in a store that is not live are those of an unknown one', async () => {
+  test('suggestions in a store that is not live are those of an unknown store', async () => {
     await openLiveStore(app, 'closed')
     await setStatus(app, 'closed', 'suspended')
     for (const tenant of ['closed', 'never-was', 'No%20Store']) {

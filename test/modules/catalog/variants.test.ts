@@ -175,7 +175,7 @@ describe('creating a variant', () => {
     assert.deepEqual(pathsOf(await acme.patch(`${variants}/${id}`, wrong)), paths)
   })
 
-  test('reads a price as the number that was sent, however it is written', async () => {
+  test('reads a price as the same number, however the number is written', async () => {
     const send = async (price: string) => {
       const answer = await fetch(app.url + url, {
         method: 'POST',
@@ -243,7 +243,7 @@ describe('changing a variant', () => {
     assert.equal(kept.price_cents, 5)
   })
 
-  test('archives it once for good, and its SKU stays in use', async () => {
+  test('archives it once and for good, and its SKU stays in use', async () => {
     const made = await createVariant(acme, productId, { sku: 'E-1', price_cents: 5 })
     const first = await acme.post(`${url}/${made.id}/archive`)
     const second = await acme.post(`${url}/${made.id}/archive`)
@@ -336,7 +336,7 @@ describe('the options of a variant', () => {
     assert.deepEqual(await names(), times2(['Colour', 'Size']))
   })
 
-  test('are those of one variant of the product, in whatever order and case', async () => {
+  test('are unique within the product, in whatever order and case they are sent', async () => {
     const { id } = await createProduct(acme, randomUUID())
     const options = RED_L
     const first = await createVariant(acme, id, { sku: randomUUID(), price_cents: 1, options })
@@ -358,7 +358,7 @@ describe('the options of a variant', () => {
     assert.deepEqual(body.product.variants[1].options, options)
   })
 
-  test('belong to one of twenty variants that are created at once', async () => {
+  test('go to one of twenty variants that are created at once', async () => {
     const { id } = await createProduct(acme, randomUUID())
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -373,7 +373,7 @@ describe('the options of a variant', () => {
     assert.deepEqual([counts.get(201)?.length, counts.get(409)?.length], [1, 19])
   })
 
-  test('are refused where they are too many, too long, empty or named twice', async () => {
+  test('are refused when they are too many, too long, empty or named twice', async () => {
     const { id } = await createProduct(acme, randomUUID())
     const six = Array.from({ length: 6 }, (_, n) => ({ name: `n${n}`, value: 'x' }))
     const wrong = [
@@ -464,7 +464,7 @@ describe('the content of a variant', () => {
     assert.deepEqual(contentOf((await merchant.patch(path, neither)).body.variant), [null, null])
   })
 
-  test('is refused with its path where it is no amount, no unit, or one without the other', async () => {
+  test('is refused with its path when the amount or the unit is wrong or missing', async () => {
     const wrong: [string, object][] = [
       ['content_unit', { content_amount: 1 }],
       ['content_amount', { content_unit: 'g' }],

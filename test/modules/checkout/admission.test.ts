@@ -164,7 +164,7 @@ test('a checkout', async (t) => {
     assert.equal(part.body.subscriptions.length, 1)
   })
 
-  await t.test('is for live stores only, and the refusal says no more', async () => {
+  await t.test('is open for live stores only, and the refusal tells no more', async () => {
     const closed = await openShop(app, 'closed', [1_000])
     await stock(closed.merchant, closed.variants[1_000] ?? '', 0)
     await setLive(app, 'closed', false)

@@ -262,7 +262,7 @@ test('a wrong value in a body', async (t) => {
     assert.deepEqual(await everything(), before)
   })
 
-  await t.test('is not a matter of notation: 1e0 is 1, under the same key', async () => {
+  await t.test('bad input is not a matter of notation: 1e0 is 1, under the same key', async () => {
     const key = randomUUID()
     const body = spoil(good, 'items.0.quantity', '1')
     const first = await send(url, body, key)

@@ -49,7 +49,7 @@ describe('the limit on wrong coupon codes', () => {
     assert.deepEqual([other.status, other.body.coupon.applied], [200, true])
   })
 
-  test('does not count good codes, and one wrong code once', async () => {
+  test('does not count good codes, and counts a repeated wrong code once', async () => {
     const { preview } = await open()
     for (let i = 0; i < 15; i++) {
       assert.equal((await preview('WELCOME', SHOPPER)).body.coupon.applied, true)
@@ -71,7 +71,7 @@ describe('the limit on wrong coupon codes', () => {
     assert.deepEqual(countStatuses(orders), { 201: 20 })
   })
 
-  test('tells no good code among many guesses at once once the limit is reached', async () => {
+  test('tells no good code once the limit is reached, among many guesses at once', async () => {
     const { preview } = await open()
     const guesses = await times(60, (i) => preview(`GUESS${i}`, ATTACKER))
     assert.deepEqual(countStatuses(guesses), { 200: 10, 429: 50 })
@@ -90,7 +90,7 @@ describe('the limit on wrong coupon codes', () => {
     assert.equal((await buy('WELCOME', SHOPPER)).status, 201)
   })
 
-  test('gives a server that names no shopper sixty, and a store two hundred', async () => {
+  test('allows sixty to a server that names no shopper, and two hundred to a store', async () => {
     const { preview } = await open()
     const unnamed = await times(80, (i) => preview(`GUESS${i}`))
     assert.deepEqual(countStatuses(unnamed), { 200: 60, 429: 20 })

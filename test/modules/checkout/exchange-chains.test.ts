@@ -57,7 +57,7 @@ describe('an exchange chain', () => {
     exchanges = exchangesOf(store)
   })
 
-  test('returns store credit with the date that it had, over any number of exchanges', async () => {
+  test('returns store credit with its original date, over any number of exchanges', async () => {
     await giveCredit('dora', 1_000, DATE)
     const order = await paidByCredit('dora')
     assert.deepEqual(await lotsOf('dora'), [])
@@ -74,7 +74,7 @@ describe('an exchange chain', () => {
     await store.check()
   })
 
-  test('an exchange chain that pays for a unit leaves the rest of the line to the last one, to the cent', async () => {
+  test('an exchange chain that pays for a unit leaves the remaining cents of the line to the last unit', async () => {
     const tax = { provider: 'flat_rate', rate_bps: 777 }
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 3 }]
     const order = await exchanges.shipped({ items, tax })
@@ -88,7 +88,7 @@ describe('an exchange chain', () => {
     assert.equal((await exchanges.readReturn(made.id)).status, 'closed')
   })
 
-  test('gives back to an order that was cancelled before what can be refunded there', async () => {
+  test('gives back to an order that was cancelled before only the amount that can be refunded there', async () => {
     const variant = store.shop.variants[1_000] ?? ''
     const { order, made } = await exchanges.returnedOf(variant, 2)
     const items = [{ variant_id: variant, quantity: 1 }]
@@ -109,7 +109,7 @@ describe('an exchange chain', () => {
     await store.check()
   })
 
-  test('refuses credit that an erased customer could never spend, and says what is left', async () => {
+  test('refuses credit that an erased customer could never spend, and says how much can be refunded', async () => {
     await giveCredit('frida', 400, null)
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
     const more = { customer_ref: 'frida', items, apply_store_credit: true }
@@ -139,7 +139,7 @@ describe('an exchange chain', () => {
     await store.check()
   })
 
-  test('gives each amount of credit one date, whichever of its orders is refunded', async () => {
+  test('gives each amount of credit one date, whichever order of the chain is refunded', async () => {
     await giveCredit('emil', 600, DATE)
     await giveCredit('emil', 1_400, null)
     const order = await paidByCredit('emil', 2)

@@ -55,7 +55,7 @@ describe('a dispute of an exchanged order', () => {
     cheap = await addVariant(store.shop.merchant, 300)
   })
 
-  test('a dispute of an exchanged order that is lost takes the money that an exchange has moved, and no refund pays it again', async () => {
+  test('a lost dispute of an exchanged order takes the money that an exchange has moved, and no refund pays it again', async () => {
     const { first, exchanged } = await exchangedOrder()
     const after = await lost(first.id)
     assert.deepEqual([after.status, after.refunded_cents], ['refunded', 2_000])
@@ -69,7 +69,7 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('a dispute of an exchanged order that is lost for a named amount takes first what is left of the order itself', async () => {
+  test('a lost dispute of an exchanged order for a named amount takes the rest of the order itself first', async () => {
     const { first, exchanged } = await exchangedOrder()
     assert.equal((await lost(first.id, 1_800)).refunded_cents, 2_000)
     assert.deepEqual(await moneyOf(exchanged.id), ['partially_refunded', 'partially_refunded', 100])
@@ -85,7 +85,7 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('a dispute of an exchanged order that is lost after the exchange was refunded books that part as taken twice', async () => {
+  test('a lost dispute of an exchanged order after the refund of the exchange books that part as taken twice', async () => {
     const { first, exchanged } = await exchangedOrder()
     ok(await refund(exchanged.id, { amount_cents: 120 }), 201)
     await lost(first.id, 2_000)
@@ -96,7 +96,7 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('a dispute of an exchanged order that is lost follows an exchange of an exchange, and leaves what others paid', async () => {
+  test('a lost dispute of an exchanged order follows an exchange of an exchange, and leaves what other tenders paid', async () => {
     const { code } = await giveBalances(store, 0, 150)
     const variant = store.shop.variants[1_000] ?? ''
     const { order, made } = await exchanges.returnedOf(variant, 1, { gift_card_code: code })
@@ -132,14 +132,14 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('a dispute of an exchanged order that is won lets the shopper of an exchange pay', async () => {
+  test('a won dispute of an exchanged order lets the shopper of an exchange pay', async () => {
     const { exchanged, order } = await exchanges.asked(1_000, 1_500)
     ok(await dispute(order.order.id, 'opened'))
     ok(await dispute(order.order.id, 'won'))
     assert.equal(ok(await exchanges.pay(exchanged.id)).order.status, 'placed')
   })
 
-  test('a dispute of an exchanged order that is lost leaves nothing for the cancellation of the exchange to move back', async () => {
+  test('a lost dispute of an exchanged order leaves no money for the cancellation of the exchange to move back', async () => {
     const { first, made, exchanged } = await exchangedOrder()
     ok(await exchanges.receive(made.id, receipt(made, 2, { refund: { method: 'later' } })))
     await lost(first.id)
@@ -151,7 +151,7 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('stops the refunds of every order of the chain, in whichever it was opened', async () => {
+  test('stops the refunds of every order of the chain, whichever order it was opened in', async () => {
     const { first, made, exchanged } = await exchangedOrder()
     const { exchanged: last } = await exchangedAgain(exchanged)
     const { exchanged: beside } = { exchanged: await exchangeFor(made.id, cheap) }
@@ -183,7 +183,7 @@ describe('a dispute of an exchanged order', () => {
     ok(await refund(last.id, { amount_cents: 10 }), 201)
   })
 
-  test('lets an exchange be cancelled, as explained, while its money goes back to the disputed order', async () => {
+  test('lets an exchange be cancelled, and explains that its money goes back to the disputed order', async () => {
     const { first, exchanged } = await exchangedOrder()
     const allowedOf = async (id: string) =>
       ok(await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)).allowed as string[]
@@ -201,7 +201,7 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('leaves no cancellation to an exchange that its shopper has paid a part of, as explained', async () => {
+  test('forbids the cancellation of an exchange that its shopper has paid in part, and explains why', async () => {
     const { order, exchanged } = await exchanges.asked()
     ok(await exchanges.pay(exchanged.id))
     ok(await dispute(order.order.id, 'opened'))
@@ -213,7 +213,7 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('holds an exchange that has not shipped for as long as it lasts', async () => {
+  test('holds an exchange that has not shipped until the dispute ends', async () => {
     const { first, exchanged } = await exchangedOrder()
     const stateOf = async (id: string) => {
       const { order } = await store.read(id)
@@ -234,7 +234,7 @@ describe('a dispute of an exchanged order', () => {
     assert.deepEqual(types, ['order.placed', 'order.held', 'dispute.opened', 'order.released'])
   })
 
-  test('a dispute of an exchange keeps it from being cancelled, and its loss takes what it has', async () => {
+  test('a dispute of an exchange forbids its cancellation, and a loss takes the money of the exchange', async () => {
     const { first, exchanged } = await exchangedOrder()
     ok(await dispute(exchanged.id, 'opened'))
     const refused = await store.merchant(exchanged.id, 'cancel', { reason: 'customer' })
@@ -244,7 +244,7 @@ describe('a dispute of an exchanged order', () => {
     await store.check()
   })
 
-  test('a cancelled exchange cannot be disputed: its money is that of the first order again', async () => {
+  test('a cancelled exchange cannot be disputed: its money belongs to the first order again', async () => {
     const { first, exchanged } = await exchangedOrder()
     ok(await store.merchant(exchanged.id, 'cancel', { reason: 'customer' }))
     assert.deepEqual(refusal(await dispute(exchanged.id, 'opened')), [409, 'invalid_transition'])

@@ -125,7 +125,7 @@ describe('exchanges at random', () => {
     exchanges = exchangesOf(store)
   })
 
-  test('never pay a shopper more than was paid, and leave all books in agreement', async () => {
+  test('never pay a shopper more than they paid, and leave all books in agreement', async () => {
     const done = new Map<string, number>()
     const prices = await Promise.all(
       [4_000, 400, 1_000].map((price) => exchanges.tracked(500, price)),

@@ -75,7 +75,7 @@ describe('an exchange', () => {
     assert.match(csv.text, new RegExp(`"${body.order.id}".*,"exchange",`))
   })
 
-  test('units that it has paid for come back without money', async () => {
+  test('units that an exchange has paid for come back without a refund', async () => {
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '', 2)
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
     ok(await exchanges.exchange(made.id, { items, advance: true }), 201)
@@ -87,7 +87,7 @@ describe('an exchange', () => {
     assert.equal((await store.read(order.order.id)).order.refunded_cents, 2_000)
   })
 
-  test('an exchange of less worth leaves the rest to the receipt, to the tender that it names', async () => {
+  test('an exchange of less worth leaves the difference to the receipt, to the tender that it names', async () => {
     const cheap = await addVariant(store.shop.merchant, 300)
     const items = [{ variant_id: cheap, quantity: 1 }]
     await enable(store.shop.merchant, 'store_credit')
@@ -134,7 +134,7 @@ describe('an exchange', () => {
     ])
   })
 
-  test('shows in its preview what it then does, with group price, tax and shipping', async () => {
+  test('shows in its preview exactly what it then does, with group price, tax and shipping', async () => {
     const variant = await addVariant(store.shop.merchant, 2_000)
     await enable(store.shop.merchant, 'pricing_groups')
     const { merchant } = store.shop
@@ -160,7 +160,7 @@ describe('an exchange', () => {
     )
   })
 
-  test('after the receipt takes what was waived, or what was left open', async () => {
+  test('an exchange after the receipt takes the amount that was waived or left open', async () => {
     for (const method of ['none', 'later'] as const) {
       const { made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '', 2)
       const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
@@ -184,7 +184,7 @@ describe('an exchange', () => {
     }
   })
 
-  test('is paid by each tender that had paid, and refunded to the same', async () => {
+  test('is paid by each tender that had paid, and refunded to the same tenders', async () => {
     const { code } = await giveBalances(store, 300, 400)
     const { made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '', 1, {
       apply_store_credit: true,
@@ -211,7 +211,7 @@ describe('an exchange', () => {
     await store.check()
   })
 
-  test('an exchange that is cancelled gives everything back, and the return refunds it once', async () => {
+  test('a cancelled exchange gives everything back, and the return refunds it once', async () => {
     const to = await exchanges.tracked(1)
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const items = [{ variant_id: to, quantity: 1 }]
@@ -267,7 +267,7 @@ describe('an exchange', () => {
     assert.equal(await store.net(order.order.id), 0)
   })
 
-  test('keeps its return from being cancelled, and not from being closed', async () => {
+  test('forbids the cancellation of its return, but not its closing', async () => {
     const { made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
     const { order } = ok(await exchanges.exchange(made.id, { items, advance: true }), 201)
@@ -285,7 +285,7 @@ describe('an exchange', () => {
     assert.equal(ok(await exchanges.act(other.made.id, 'cancel')).return.status, 'cancelled')
   })
 
-  test('never sells stock that is not there, and leaves nothing behind', async () => {
+  test('never sells stock that does not exist, and leaves no row behind', async () => {
     const to = await exchanges.tracked(1)
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '', 2)
     const wanted = { items: [{ variant_id: to, quantity: 2 }], advance: true }
@@ -297,7 +297,7 @@ describe('an exchange', () => {
     assert.deepEqual((await store.read(order.order.id)).refunds, [])
   })
 
-  test('two at once share one refund and one last unit', async () => {
+  test('two exchanges at once share one refund and one last unit', async () => {
     const to = await exchanges.tracked(1)
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const wanted = { items: [{ variant_id: to, quantity: 1 }], advance: true }
@@ -324,7 +324,7 @@ describe('an exchange', () => {
     }
   })
 
-  test('refuses what is no return, no approved one, nothing left, or bad', async () => {
+  test('refuses an unknown return, one that is not approved or has nothing left, and bad input', async () => {
     const variant = store.shop.variants[1_000] ?? ''
     const items = [{ variant_id: variant, quantity: 1 }]
     const wanted = { items, advance: true }

@@ -72,7 +72,7 @@ test('a late refund', async (t) => {
     app.alerts.length = 0
   })
 
-  await t.test('counts in the order, the charge and the ledger, with one alert', async () => {
+  await t.test('counts in the order, the charge and the ledger, and raises one alert', async () => {
     const id = await place()
     const { ref, txn_id } = await giveUp(id, 300)
     await app.watchLate()
@@ -114,7 +114,7 @@ test('a late refund', async (t) => {
   })
 
   await t.test(
-    'counts where the whole charge was voided, which has no reference of its own',
+    'counts also if the whole charge was voided, which has no reference of its own',
     async () => {
       const id = await place()
       const { ref, txn_id } = await giveUp(id, 2_000)
@@ -128,7 +128,7 @@ test('a late refund', async (t) => {
     },
   )
 
-  await t.test('changes nothing where another refund has voided the charge meanwhile', async () => {
+  await t.test('changes nothing if another refund has voided the charge meanwhile', async () => {
     const id = await place()
     const { ref } = await giveUp(id, 2_000)
     assert.equal((await refund(id, {})).status, 201)
@@ -202,7 +202,7 @@ test('a late refund', async (t) => {
     ['void', 2_000],
   ] as const) {
     await t.test(
-      `is an alert where the charge was refunded in another way already: a ${how}`,
+      `is an alert if the charge was already refunded in another way: a ${how}`,
       async () => {
         const id = await place()
         const { ref, txn_id } = await giveUp(id, amount_cents)

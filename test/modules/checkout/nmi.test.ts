@@ -64,7 +64,7 @@ test('a partial approval by NMI', async (t) => {
     })
   }
 
-  await t.test('or a refunded charge pays for no edit', async () => {
+  await t.test('a partial approval, or a refunded charge, pays for no edit', async () => {
     const { order, items } = (await checkout(app, shop, body)).body
     const url = `/v1/tenants/${shop.tenant}/orders/${order.id}/edit`
     const edit = { edits: [{ order_item_id: items[0].id, quantity: 2 }], card: APPROVED }
@@ -235,7 +235,7 @@ test('an attempt at an account that the store has since replaced', async (t) => 
     assert.equal((await read(id)).order.status, 'placed')
   })
 
-  await t.test('is looked up as before where the store has kept its account', async () => {
+  await t.test('is looked up as before if the store has kept its account', async () => {
     await app.superuser.query(
       `update payment_accounts set credentials_at = credentials_at - interval '1 hour'`,
     )
@@ -365,7 +365,7 @@ test('a held order whose payment NMI no longer has is cancelled at once', async 
   assert.deepEqual([cancelled.status, cancelled.body.order?.status], [200, 'cancelled'])
 })
 
-test("a bank's reason for renewals is a plain decline for a shopper who pays now", async () => {
+test("a bank's reason about renewals is a plain decline for a shopper who pays now", async () => {
   const { nmi, app } = shared.current
   const shop = await openShop(app, 'bank')
   const body = cart(shop.variants[1_000])

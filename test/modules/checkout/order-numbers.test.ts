@@ -40,7 +40,7 @@ test('order numbers', async (t) => {
     assert.equal(placed.body.order?.order_number, 1002)
   })
 
-  await t.test('are never given twice, while refusals return theirs', async () => {
+  await t.test('are never given twice, while refused checkouts return theirs', async () => {
     const shop = await openShop(app, 'busy', [1_000])
     const variant = shop.variants[1_000]
     const answers = await Promise.all(

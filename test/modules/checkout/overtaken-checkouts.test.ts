@@ -68,7 +68,7 @@ describe('an overtaken process', () => {
     })
   }
 
-  test('captures nothing that was authorised too late, and the authorisation is voided', async () => {
+  test('captures no payment that was authorised too late, and voids the authorisation', async () => {
     const key = randomUUID()
     const reply = await app.place(app.shop, cart(app.counted), key, {
       gateway: (real) => ({
@@ -86,7 +86,7 @@ describe('an overtaken process', () => {
     await app.assertAddsUp()
   })
 
-  test('does not void the authorisation of a held order, whatever its own verdict', async () => {
+  test('does not void the authorisation of a held order, whatever its own result', async () => {
     const key = randomUUID()
     const reply = await app.place(app.shop, cart(app.counted, REVIEWED), key, {
       gateway: (real) => ({
@@ -102,7 +102,7 @@ describe('an overtaken process', () => {
     await app.assertAddsUp()
   })
 
-  test('answers that other tenders have paid', async () => {
+  test('answers that other tenders have paid the order', async () => {
     await enable(app.shop.merchant, 'store_credit')
     await giveCredit(app.shop.merchant, 'rich', 5_000)
     const body = cart(app.counted, { customer_ref: 'rich', apply_store_credit: true, card: null })
@@ -133,7 +133,7 @@ describe('an overtaken process', () => {
     await app.assertAddsUp()
   })
 
-  test('an overtaken process that watches late approvals still reports what was reversed', async () => {
+  test('an overtaken process that watches late approvals still reports what it has reversed', async () => {
     const key = randomUUID()
     await app.place(app.shop, cart(app.counted), key, {
       gateway: (real) => ({

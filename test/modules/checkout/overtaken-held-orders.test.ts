@@ -96,7 +96,7 @@ describe('an overtaken process', () => {
   })
 
   for (const how of ['captured', 'settled']) {
-    test(`an overtaken process whose capture came too late is refunded by a cancellation, ${how}`, async () => {
+    test(`an overtaken process whose capture came too late has its money refunded by a cancellation, ${how}`, async () => {
       const bought = await captureTooLate()
       if (how === 'settled') await settle(bought)
       const answer = await app.ask(bought, 'cancel', { reason: 'fraud' })

@@ -151,7 +151,7 @@ describe('an overtaken process', () => {
         await app.assertAddsUp()
       }
 
-      test(`leaves ${what} that it has not sent to its successor`, async () => {
+      test(`leaves ${what} that it has not sent yet to the process that took over`, async () => {
         const bought = await app.buy()
         let isPaused = false
         const at = async (reached: string) => {

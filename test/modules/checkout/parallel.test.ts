@@ -73,7 +73,7 @@ test('many checkouts at once', async (t) => {
     assert.deepEqual(rows, [{ on_hand: 7, allocated: 7, reserved: 0 }])
   })
 
-  await t.test("a coupon for a customer's first order is used for one", async () => {
+  await t.test("a coupon for a customer's first order is used for one order", async () => {
     const coupon = { code: 'FIRST', type: 'percent', percent_bps: 5_000, first_order_only: true }
     const made = await merchant.post('/v1/merchant/marketing/coupons', coupon)
     assert.equal(made.status, 201, made.text)

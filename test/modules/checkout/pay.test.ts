@@ -126,7 +126,7 @@ describe('a payment request', () => {
     assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
   })
 
-  test('stays open after a declined card, and another card pays it', async () => {
+  test('stays open after a declined card, and can be paid with another card', async () => {
     const { exchanged } = await exchanges.asked()
     const declined = await exchanges.pay(exchanged.id, { card: DECLINED })
     assert.deepEqual(refusal(declined), [402, 'payment_declined'])
@@ -135,7 +135,7 @@ describe('a payment request', () => {
     assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
   })
 
-  test('asks only its own customer, for a card, and refuses bad input', async () => {
+  test('can be paid by its own customer alone, with a card, and refuses bad input', async () => {
     const { exchanged, order } = await exchanges.asked()
     const stranger = await exchanges.pay(exchanged.id, { customer_ref: 'eve' })
     assert.deepEqual(refusal(stranger), [404, 'order_not_found'])
@@ -158,7 +158,7 @@ describe('a payment request', () => {
     assert.equal(await paidOf(exchanged.id), 0)
   })
 
-  test('a gateway that has charged without an answer is found out, and the order placed', async () => {
+  test('a payment that the gateway charged without an answer is found, and the order placed', async () => {
     const { exchanged } = await exchanges.asked()
     const sale = (real: Gateway) => ({
       sale: async (what: Parameters<Gateway['sale']>[0]) => {
@@ -178,7 +178,7 @@ describe('a payment request', () => {
     assert.equal(await paidOf(exchanged.id), 500)
   })
 
-  test('a gateway that never got the payment leaves it open, and a late charge is reversed', async () => {
+  test('a payment that never reached the gateway leaves the request open, and a late charge is reversed', async () => {
     const { exchanged } = await exchanges.asked()
     const late: (() => Promise<unknown>)[] = []
     const sale = (real: Gateway) => ({
@@ -287,7 +287,7 @@ describe('a payment request', () => {
     assert.equal(await store.net(order.order.id), 0)
   })
 
-  test('a payment request that expires after the goods came leaves the shopper with a claim to the refund', async () => {
+  test('a payment request that expires after the goods came back leaves the shopper the right to the refund', async () => {
     const { exchanged, made, order } = await exchanges.asked()
     const received = ok(await exchanges.receive(made.id, receipt(made, 1)))
     assert.deepEqual([received.refund, received.return.status], [null, 'closed'])
@@ -316,7 +316,7 @@ describe('a payment request', () => {
     assert.deepEqual(await statusOf(paid.exchanged.id), ['placed', 'paid'])
   })
 
-  test('paid and withdrawn at once is one of both', async () => {
+  test('a payment request that is paid and withdrawn at once ends in one of the two', async () => {
     for (let round = 0; round < 5; round++) {
       const { exchanged } = await exchanges.asked()
       const [paid, withdrawn] = await Promise.all([
@@ -361,7 +361,7 @@ describe('a payment request', () => {
     assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
   })
 
-  test('holds the order where the bank may take the rest of its money, by a dispute that was opened meanwhile', async () => {
+  test('holds the order if a dispute that was opened meanwhile may take the rest of its money', async () => {
     const { order, exchanged } = await exchanges.asked()
     const dispute = (outcome: string) =>
       store.app.operator.post(`/v1/stores/acme/orders/${order.order.id}/dispute`, { outcome })
@@ -407,7 +407,7 @@ describe('a payment request', () => {
     return { order, made, waiting }
   }
 
-  test('an exchange that stops half-way is held for a dispute that was opened meanwhile', async () => {
+  test('an exchange that was interrupted is held if a dispute was opened meanwhile', async () => {
     const { order, waiting } = await stopped()
     const dispute = (outcome: string) =>
       store.app.operator.post(`/v1/stores/acme/orders/${order.order.id}/dispute`, { outcome })
@@ -419,7 +419,7 @@ describe('a payment request', () => {
     assert.equal((await store.read(waiting.order_id)).order.status, 'placed')
   })
 
-  test('an exchange that stops half-way is continued', async () => {
+  test('an exchange that was interrupted is continued', async () => {
     const { order, made, waiting } = await stopped()
     await reconcile()
     assert.equal((await exchanges.readReturn(made.id)).exchanges[0].status, 'placed')

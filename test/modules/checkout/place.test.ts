@@ -159,7 +159,7 @@ test('a checkout', async (t) => {
     )
   })
 
-  await t.test('shows the order as it is, where it was changed meanwhile', async () => {
+  await t.test('shows the order as it is now, if it was changed meanwhile', async () => {
     const key = randomUUID()
     const flag = `update orders set email = 'new@example.com', is_test = true
                    where tenant_ref = 'acme' and idempotency_key = $1`
@@ -287,7 +287,7 @@ test('a checkout', async (t) => {
   })
 
   await t.test(
-    'needs no card where other tenders cover the total, and leaves them the rest',
+    'needs no card if other tenders cover the total, and leaves them their remaining balance',
     async () => {
       await giveCredit(merchant, 'cleo', 5_000)
       const { code } = await issueGiftCard(merchant, 5_000)
@@ -312,7 +312,7 @@ test('a checkout', async (t) => {
     },
   )
 
-  await t.test('is found by its coupon and its SKU, in any spelling', async () => {
+  await t.test('a checkout finds a coupon and a SKU in any spelling', async () => {
     const named = await addVariant(merchant, 900, {}, { sku: 'Caf\u00e9-1' })
     const answer = await checkout(app, shop, cart(named, { coupon_code: ' half ' }))
     assert.equal(answer.status, 201, answer.text)
@@ -398,7 +398,7 @@ test('a checkout', async (t) => {
     assert.deepEqual(rows, [{ anchor_on: '2031-01-31' }])
   })
 
-  await t.test('keeps that day across a change to winter time', async () => {
+  await t.test('keeps the day of the subscription across a change to winter time', async () => {
     const berlin = await openShop(app, 'berlin')
     await enable(berlin.merchant, 'subscriptions')
     const zone = await berlin.merchant.patch('/v1/my/store', { time_zone: 'Europe/Berlin' })

@@ -88,7 +88,7 @@ test('prices with the tax inside', async (t) => {
   })
 
   await t.test(
-    'are refunded by units, shipping and rest, with the tax that was inside',
+    'are refunded by units, shipping and rest, each with the tax that it contained',
     async () => {
       const items = [{ variant_id: shop.variants[1_000], quantity: 3 }]
       const body = cart(undefined, { items, tax: VAT, shipping: SHIPPING })
@@ -136,7 +136,7 @@ test('prices with the tax inside', async (t) => {
     assert.deepEqual([order.tax_cents, order.total_cents, charges.length], [190, 1_190, 3])
   })
 
-  await t.test('stay as they were sold when the store changes them', async () => {
+  await t.test('keep the setting that they were sold with when the store changes it', async () => {
     const { order, items } = (await checkout(app, shop, cart(item, { tax: VAT }))).body
     const net = { ...ALL_OPTIONS, tax: { prices_include_tax: false } }
     await merchant.put('/v1/my/store/manifest', { manifest: net })
@@ -156,24 +156,27 @@ test('prices with the tax inside', async (t) => {
     await merchant.put('/v1/my/store/manifest', { manifest: GROSS })
   })
 
-  await t.test('are said to a tax provider, whose tax is then a part of the total', async () => {
-    const tax = { provider: 'acme_tax', rate_bps: 0 }
-    const { order } = (await checkout(app, shop, cart(item, { tax }))).body
-    assert.equal(asked.at(-1)?.prices_include_tax, true)
-    assert.deepEqual([order.tax_cents, order.total_cents], [300, 1_190])
-    assert.equal(order.tax_rate_bps, null)
-    // The goods are free: the tax that the provider answers is inside the shipping.
-    const free = { code: 'FREE', type: 'percent', percent_bps: 10_000 }
-    assert.equal((await merchant.post('/v1/merchant/marketing/coupons', free)).status, 201)
-    const shipped = { tax, coupon_code: free.code, shipping: SHIPPING }
-    const placed = (await checkout(app, shop, cart(item, shipped))).body.order
-    assert.deepEqual([placed.tax_cents, placed.total_cents], [300, 490])
-    const { shipping_income, tax_payable } = await ledgerOf(placed.id)
-    assert.deepEqual([shipping_income, tax_payable], [-190, -300])
-    const cancelled = await ask(placed.id, 'cancel', { reason: 'staff' })
-    assert.equal(cancelled.status, 200, cancelled.text)
-    assert.equal((await ledgerOf(placed.id)).tax_payable, 0)
-  })
+  await t.test(
+    'are marked as such for a tax provider, whose tax is then contained in the total',
+    async () => {
+      const tax = { provider: 'acme_tax', rate_bps: 0 }
+      const { order } = (await checkout(app, shop, cart(item, { tax }))).body
+      assert.equal(asked.at(-1)?.prices_include_tax, true)
+      assert.deepEqual([order.tax_cents, order.total_cents], [300, 1_190])
+      assert.equal(order.tax_rate_bps, null)
+      // The goods are free: the tax that the provider answers is inside the shipping.
+      const free = { code: 'FREE', type: 'percent', percent_bps: 10_000 }
+      assert.equal((await merchant.post('/v1/merchant/marketing/coupons', free)).status, 201)
+      const shipped = { tax, coupon_code: free.code, shipping: SHIPPING }
+      const placed = (await checkout(app, shop, cart(item, shipped))).body.order
+      assert.deepEqual([placed.tax_cents, placed.total_cents], [300, 490])
+      const { shipping_income, tax_payable } = await ledgerOf(placed.id)
+      assert.deepEqual([shipping_income, tax_payable], [-190, -300])
+      const cancelled = await ask(placed.id, 'cancel', { reason: 'staff' })
+      assert.equal(cancelled.status, 200, cancelled.text)
+      assert.equal((await ledgerOf(placed.id)).tax_payable, 0)
+    },
+  )
 
   await t.test('are refused in a manifest unless they are true or false', async () => {
     for (const tax of [{ prices_include_tax: 'yes' }, 'gross', [true]]) {

@@ -85,7 +85,7 @@ test("a provider's event", async (t) => {
     return { attempt, claim }
   }
 
-  await t.test('makes waiting lookups due now, and changes no order', async () => {
+  await t.test('makes waiting lookups due at once, and changes no order', async () => {
     const { answer, order, attempt } = await place(LOST_AFTER_CHARGE)
     assert.equal(answer.status, 503, answer.text)
     await wait(order, 300)
@@ -123,7 +123,7 @@ test("a provider's event", async (t) => {
   })
 
   await t.test(
-    'has a late payment looked up again where a lookup is running, which may have missed the news',
+    "a provider's event has a late payment looked up again if a running lookup may have missed it",
     async () => {
       const { order, attempt } = await place(LOST_AFTER_CHARGE)
       await superuser.query(
@@ -187,18 +187,21 @@ test("a provider's event", async (t) => {
     assert.equal(await outcomeOf('refunded'), 'applied: lookup_hastened')
   })
 
-  await t.test('changes nothing about a paid order, repeated and in any sequence', async () => {
-    const { order, attempt } = await place(cardOf('4111111111111111'))
-    const before = await orderOf(order)
-    assert.equal(before.status, 'placed')
-    for (const type of ['void.success', 'sale.failure', 'refund.success', 'refund.success']) {
-      await sendEvent({ order_id: attempt, type: `transaction.${type}` })
-    }
-    assert.deepEqual(await orderOf(order), before)
-    assert.equal((await attemptOf(order)).state, 'approved')
-    await sendEvent({ id: 'late', order_id: attempt })
-    assert.equal(await outcomeOf('late'), 'ignored: nothing_waiting')
-  })
+  await t.test(
+    'changes nothing about a paid order, however often and in whatever order it comes',
+    async () => {
+      const { order, attempt } = await place(cardOf('4111111111111111'))
+      const before = await orderOf(order)
+      assert.equal(before.status, 'placed')
+      for (const type of ['void.success', 'sale.failure', 'refund.success', 'refund.success']) {
+        await sendEvent({ order_id: attempt, type: `transaction.${type}` })
+      }
+      assert.deepEqual(await orderOf(order), before)
+      assert.equal((await attemptOf(order)).state, 'approved')
+      await sendEvent({ id: 'late', order_id: attempt })
+      assert.equal(await outcomeOf('late'), 'ignored: nothing_waiting')
+    },
+  )
 
   await t.test("an event of one store does not touch another's order", async () => {
     const { order, attempt } = await place(LOST_AFTER_CHARGE)
@@ -209,15 +212,18 @@ test("a provider's event", async (t) => {
     assert.deepEqual(await dueOf(order), { attempt: false, claim: false })
   })
 
-  await t.test('about an unknown payment, or about none, is ignored', async () => {
-    for (const order_id of [randomUUID(), 'A-1001', 7, null, { a: 1 }, undefined]) {
-      await sendEvent({ order_id })
-      await sendEvent({ order_id, type: 'recurring.plan.add' })
-    }
-    const raw = Buffer.from('no json')
-    assert.equal((await deliverNmi(app, path, raw)).status, 200)
-    await handle()
-  })
+  await t.test(
+    "a provider's event about an unknown payment, or about none, is ignored",
+    async () => {
+      for (const order_id of [randomUUID(), 'A-1001', 7, null, { a: 1 }, undefined]) {
+        await sendEvent({ order_id })
+        await sendEvent({ order_id, type: 'recurring.plan.add' })
+      }
+      const raw = Buffer.from('no json')
+      assert.equal((await deliverNmi(app, path, raw)).status, 200)
+      await handle()
+    },
+  )
 
   await t.test(
     "an event of a dispute counts once the gateway's record shows it, and holds the order",

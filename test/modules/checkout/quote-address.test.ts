@@ -74,7 +74,7 @@ describe('a quote for an address', () => {
     }
   })
 
-  test('asks the provider the same as the checkout, with the known members of the address alone', async () => {
+  test('asks the provider exactly what the checkout asks, with only the known members of the address', async () => {
     provider.asked.length = 0
     const body = bodyOf({ shipping_address: { ...addressIn('ME'), note: 'ring twice' } })
     await preview(app, shop, body)
@@ -84,7 +84,7 @@ describe('a quote for an address', () => {
     assert.deepEqual(provider.asked[0], addressIn('ME'))
   })
 
-  test('binds its total: an address with another tax is refused, and nothing is sold', async () => {
+  test('fixes its total: an address with another tax is refused, and nothing is sold', async () => {
     const { quote_token } = (
       await preview(app, shop, bodyOf({ shipping_address: addressIn('ME') }))
     ).body
@@ -104,7 +104,7 @@ describe('a quote for an address', () => {
 })
 
 describe('a quote without an address', () => {
-  test('says that one is required where the tax depends on it, and nowhere else', async () => {
+  test('says that an address is required if the tax depends on it, and only then', async () => {
     const required = async (more: object) => {
       const shown = await preview(app, shop, bodyOf(more))
       assert.equal(shown.status, 200, shown.text)
@@ -119,7 +119,7 @@ describe('a quote without an address', () => {
     assert.equal(await required({ items: [{ variant_id: giftCard, quantity: 1 }] }), false)
   })
 
-  test('is placed at the tax of the address, and the answer says what differs, also when it is repeated', async () => {
+  test('is placed with the tax of the address, and the answer says what differs, also when it is repeated', async () => {
     const shown = (await preview(app, shop, bodyOf())).body
     assert.deepEqual([shown.tax_cents, shown.total_cents], [0, 1_500])
     const body = bodyOf({ shipping_address: addressIn('ME'), quote_token: shown.quote_token })
@@ -135,14 +135,14 @@ describe('a quote without an address', () => {
     assert.equal(again.text, placed.text)
   })
 
-  test('says nothing of changes where the address changes nothing', async () => {
+  test('reports no change if the address changes nothing', async () => {
     const { quote_token } = (await preview(app, shop, bodyOf())).body
     const placed = await place(bodyOf({ shipping_address: addressIn('OR'), quote_token }))
     assert.equal(placed.status, 201, placed.text)
     assert.ok(!('changed' in placed.body))
   })
 
-  test('says in the answer of a checkout that a crash has ended what differs', async () => {
+  test('reports what differs also when the worker has finished the checkout after a crash', async () => {
     const { quote_token } = (await preview(app, shop, bodyOf())).body
     const body = cart(shop.variants[1_000], {
       ...bodyOf({ shipping_address: addressIn('TX'), quote_token }),
@@ -156,7 +156,7 @@ describe('a quote without an address', () => {
     assert.deepEqual(placed.body.changed.tax_cents, { quoted_cents: 0, placed_cents: 124 })
   })
 
-  test('binds the items, their prices, the discounts and the shipping', async () => {
+  test('fixes the items, their prices, the discounts and the shipping', async () => {
     const { merchant, variants } = shop
     const coupon = { code: 'TEN', type: 'percent', percent_bps: 1_000 }
     assert.equal((await merchant.post('/v1/merchant/marketing/coupons', coupon)).status, 201)
@@ -179,7 +179,7 @@ describe('a quote without an address', () => {
     await refused({ items: [{ variant_id: giftCard, quantity: 1 }], shipping: null })
   })
 
-  test('is shown without a tax where the provider needs an address, and the checkout has it', async () => {
+  test('is shown without tax if the provider needs an address, and the checkout charges it', async () => {
     provider.needsAddress = true
     const shown = await preview(app, shop, bodyOf())
     assert.equal(shown.status, 200, shown.text)
@@ -220,7 +220,7 @@ describe('a quote with tenders', () => {
     assert.deepEqual(Object.fromEntries(paid), { store_credit: 400, gift_card: 600, card: 583 })
   })
 
-  test('is refused for a code that no card has, and guesses are limited by shopper', async () => {
+  test('is refused for an unknown code, and guesses are limited by shopper', async () => {
     const body = bodyOf({ gift_card_code: 'NOSUCHCODE', ip: '203.0.113.9' })
     const answer = await preview(app, shop, body)
     assert.deepEqual([answer.status, answer.body.error.code], [422, 'gift_card_invalid'])
@@ -235,7 +235,7 @@ describe('a quote with tenders', () => {
     }
   })
 
-  test('is refused where the store does not offer them', async () => {
+  test('is refused if the store does not offer these tenders', async () => {
     const plain = await openShop(app, 'plain', [1_000], {})
     const items = [{ variant_id: plain.variants[1_000], quantity: 1 }]
     for (const [more, feature] of [

@@ -140,28 +140,25 @@ test('an interrupted checkout', async (t) => {
     })
   }
 
-  await t.test(
-    "keeps the worker's capture, where the slow caller's capture is refused",
-    async () => {
-      const key = randomUUID()
-      const reply = await app.place(shop, byCard, key, {
-        gateway: (real) => ({
-          // Like a gateway that captures once: the second capture is refused.
-          async capture(what) {
-            await app.expireClaims()
-            assert.equal(await app.reconcile(), 1)
-            await real.capture(what)
-            return refused('invalid_state')
-          },
-        }),
-      })
-      assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
-      const order = await orderOf(app, shop, key)
-      assert.equal(order.status, 'placed')
-      assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
-      await app.assertAddsUp()
-    },
-  )
+  await t.test("keeps the worker's capture if the slow caller's capture is refused", async () => {
+    const key = randomUUID()
+    const reply = await app.place(shop, byCard, key, {
+      gateway: (real) => ({
+        // Like a gateway that captures once: the second capture is refused.
+        async capture(what) {
+          await app.expireClaims()
+          assert.equal(await app.reconcile(), 1)
+          await real.capture(what)
+          return refused('invalid_state')
+        },
+      }),
+    })
+    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
+    const order = await orderOf(app, shop, key)
+    assert.equal(order.status, 'placed')
+    assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
+    await app.assertAddsUp()
+  })
 
   for (const point of ['claimed', 'priced']) {
     await t.test(`makes one order, even if the database lost its key when ${point}`, async () => {
@@ -208,7 +205,7 @@ test('an interrupted checkout', async (t) => {
   })
 
   await t.test(
-    'charged without an answer: 503, 409, and after ten seconds the order is placed',
+    'a checkout that was charged without an answer is 503, then 409, and after ten seconds the order is placed',
     async () => {
       const key = randomUUID()
       const body = { ...byCard, card: LOST_AFTER_CHARGE }
@@ -228,31 +225,34 @@ test('an interrupted checkout', async (t) => {
     },
   )
 
-  await t.test('never charged: 503, 409 while unknown, then 402 and nothing reserved', async () => {
-    const key = randomUUID()
-    const body = { ...(await byAll()), card: LOST_BEFORE_CHARGE }
-    const unknown = await checkout(app, shop, body, key)
-    assert.deepEqual([unknown.status, unknown.headers['retry-after']], [503, '10'])
-    await app.expireClaims()
-    const early = await checkout(app, shop, body, key)
-    assert.equal(early.status, 409, 'ten seconds are not over')
-    assert.equal(early.body.error.code, 'idempotency_in_progress')
-    assert.equal(early.headers['retry-after'], '2')
-    app.clock.advance(10_000)
-    await app.expireClaims()
-    await app.reconcile()
-    const answer = await checkout(app, shop, body, key)
-    assert.equal(answer.status, 402, answer.text)
-    assert.deepEqual(answer.body.decline, { reason: 'processing_error', retryable: true })
-    assert.match(answer.body.error.message, /No bank declined it, and it is not charged/)
-    assert.equal(answer.body.order.status, 'payment_failed')
-    const again = await checkout(app, shop, body, key)
-    assert.equal(again.text, answer.text)
-    assert.equal(answer.body.error.correlationId, undefined, 'the worker has no request to name')
-    const [one, other] = [answer, again].map(({ headers }) => headers['x-correlation-id'])
-    assert.ok(one && other && one !== other)
-    await app.assertAddsUp()
-  })
+  await t.test(
+    'a checkout that was never charged is 503, 409 while unknown, then 402 with nothing reserved',
+    async () => {
+      const key = randomUUID()
+      const body = { ...(await byAll()), card: LOST_BEFORE_CHARGE }
+      const unknown = await checkout(app, shop, body, key)
+      assert.deepEqual([unknown.status, unknown.headers['retry-after']], [503, '10'])
+      await app.expireClaims()
+      const early = await checkout(app, shop, body, key)
+      assert.equal(early.status, 409, 'ten seconds are not over')
+      assert.equal(early.body.error.code, 'idempotency_in_progress')
+      assert.equal(early.headers['retry-after'], '2')
+      app.clock.advance(10_000)
+      await app.expireClaims()
+      await app.reconcile()
+      const answer = await checkout(app, shop, body, key)
+      assert.equal(answer.status, 402, answer.text)
+      assert.deepEqual(answer.body.decline, { reason: 'processing_error', retryable: true })
+      assert.match(answer.body.error.message, /No bank declined it, and it is not charged/)
+      assert.equal(answer.body.order.status, 'payment_failed')
+      const again = await checkout(app, shop, body, key)
+      assert.equal(again.text, answer.text)
+      assert.equal(answer.body.error.correlationId, undefined, 'the worker has no request to name')
+      const [one, other] = [answer, again].map(({ headers }) => headers['x-correlation-id'])
+      assert.ok(one && other && one !== other)
+      await app.assertAddsUp()
+    },
+  )
 
   await t.test(
     'a late approval of a failed order is voided with an alert, and the order stays failed',
@@ -333,14 +333,14 @@ test('an interrupted checkout', async (t) => {
     },
   )
 
-  await t.test('a decline is answered as such, and releases everything', async () => {
+  await t.test('a decline is answered as a decline, and releases everything', async () => {
     const answer = await checkout(app, shop, { ...(await byAll()), card: DECLINED })
     assert.equal(answer.status, 402)
     assert.deepEqual(answer.body.decline, { reason: 'card_declined', retryable: true })
     await app.assertAddsUp()
   })
 
-  await t.test('an error of our own is an alert, and the operation waits', async () => {
+  await t.test('an error of our own is an alert, and the operation stays open', async () => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)
     await app.superuser.query(

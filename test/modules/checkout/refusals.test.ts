@@ -133,7 +133,7 @@ test('a checkout is refused', async (t) => {
     assert.deepEqual(await counts(app), before)
   })
 
-  await t.test('without a valid key', async () => {
+  await t.test('a checkout is refused without a valid key', async () => {
     const before = await counts(app)
     const url = '/v1/tenants/acme/checkout'
     const none = await app.storefront.post(url, cart(thousand))
@@ -207,7 +207,7 @@ test('a checkout is refused', async (t) => {
     assert.equal((await checkout(app, shop, cart(euro))).body.order.currency, 'EUR')
   })
 
-  await t.test("above the limit of an order's total", async () => {
+  await t.test("a checkout is refused above the limit of an order's total", async () => {
     const dear = await addVariant(merchant, 99_999_999)
     const items = [{ variant_id: dear, quantity: 10_000 }]
     await refused(app, shop, cart(dear, { items }), {
@@ -217,20 +217,23 @@ test('a checkout is refused', async (t) => {
     })
   })
 
-  await t.test('a checkout is refused with a price of the shipping above that limit', async () => {
-    const cents = 100_000_000_001
-    const shipping = {
-      mode: 'flat',
-      flat_rate_cents: cents,
-      expedited_rate_cents: cents,
-      max_cents: cents,
-    }
-    const dear = cart(shop.variants[1_000], { shipping })
-    await refused(app, shop, dear, { status: 400, code: 'invalid_body', path: 'shipping' })
-  })
+  await t.test(
+    "a checkout is refused with a shipping price above the limit of an order's total",
+    async () => {
+      const cents = 100_000_000_001
+      const shipping = {
+        mode: 'flat',
+        flat_rate_cents: cents,
+        expedited_rate_cents: cents,
+        max_cents: cents,
+      }
+      const dear = cart(shop.variants[1_000], { shipping })
+      await refused(app, shop, dear, { status: 400, code: 'invalid_body', path: 'shipping' })
+    },
+  )
 
   await t.test(
-    'a checkout is refused with a tax above the whole price, and not with one as high as the price',
+    'a checkout is refused with a tax above the whole price, and accepted with one equal to it',
     async () => {
       const taxed = (rate_bps: number) =>
         cart(thousand, { tax: { provider: 'flat_rate', rate_bps } })
@@ -247,7 +250,7 @@ test('a checkout is refused', async (t) => {
   )
 
   await t.test(
-    'a checkout is refused for too many units of one variant, in however many lines',
+    'a checkout is refused for too many units of one variant, spread over any number of lines',
     async () => {
       const variant_id = shop.variants[1_000] ?? ''
       const split = (...quantities: number[]) =>
@@ -266,7 +269,7 @@ test('a checkout is refused', async (t) => {
     },
   )
 
-  await t.test('without tenders that cover the total', async () => {
+  await t.test('a checkout is refused without tenders that cover the total', async () => {
     const { code } = await issueGiftCard(merchant, 400)
     const { card: _, ...body } = cart(counted, { gift_card_code: code })
     const answer = await refused(app, shop, body, { status: 402, code: 'card_required' })
@@ -280,7 +283,7 @@ test('a checkout is refused', async (t) => {
   })
 
   await t.test(
-    'a checkout is refused with an unusable gift card, for every cause alike',
+    'a checkout is refused with an unusable gift card, alike for every cause',
     async () => {
       const { code, gift_card } = await issueGiftCard(merchant, 400)
       const url = `/v1/merchant/gift-cards/${gift_card.id}/disable`

@@ -82,7 +82,7 @@ test('a held order', async (t) => {
     assert.equal(twice.body.current_status, 'placed')
   })
 
-  await t.test('is placed by other tenders, too', async () => {
+  await t.test('is placed when other tenders pay it, too', async () => {
     await giveCredit(merchant, 'credit', 5_000)
     const { code } = await issueGiftCard(merchant, 700)
     const byCredit = await held({ customer_ref: 'credit', apply_store_credit: true, card: null })
@@ -109,7 +109,7 @@ test('a held order', async (t) => {
     )
   })
 
-  await t.test('returns to its status, if it was paid before', async () => {
+  await t.test('returns to its earlier status if it was paid before', async () => {
     const placed = await checkout(app, shop, cart(counted))
     const { id } = placed.body.order
     await merchant.post(`/v1/merchant/orders/${id}/process`)
@@ -346,7 +346,7 @@ test('a held order', async (t) => {
   })
 
   await t.test(
-    'has its shopper banned by a rejection, even where a ban for review exists',
+    'has its shopper banned by a rejection, even if a ban that asks for review exists',
     async () => {
       const shop = await openShop(app, 'looked')
       const { merchant } = shop
@@ -381,7 +381,7 @@ test('a held order', async (t) => {
     },
   )
 
-  await t.test('shows its outcome by its key, like any other order', async () => {
+  await t.test('shows its outcome under its key, like any other order', async () => {
     const shop = await openShop(app, 'keys')
     const { merchant } = shop
     const byShopper = (operation: string, key: string) =>

@@ -144,7 +144,7 @@ test('a payment that its gateway never answers', async (t) => {
   })
 
   for (const outcome of ['declined', 'not_found'] as const) {
-    await t.test(`releases everything, where it was ${outcome}`, async () => {
+    await t.test(`releases everything if the payment was ${outcome}`, async () => {
       const before = await levelOf()
       const { id, key, attempt, customer_ref } = await wait('lost')
       assert.equal((await creditOf(customer_ref)).held_cents, 300)
@@ -163,7 +163,7 @@ test('a payment that its gateway never answers', async (t) => {
     })
   }
 
-  await t.test('is decided by the gateway, if that answers after all', async () => {
+  await t.test('is decided by the gateway if the gateway answers after all', async () => {
     const { id, attempt } = await wait()
     app.useGateway(null)
     const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
@@ -240,29 +240,32 @@ test('a payment that its gateway never answers', async (t) => {
     },
   )
 
-  await t.test('pays for one order, even if two decisions name it at once', async () => {
-    const one = await wait()
-    const two = await wait('lost')
-    const decision = await paid(one.attempt)
-    let isFirst = true
-    const lookup = async () => {
-      if (isFirst) {
-        isFirst = false
-        assert.equal((await app.resolve(one.attempt, decision)).status, 200)
+  await t.test(
+    'pays for one order, even if two decisions name the same transaction at once',
+    async () => {
+      const one = await wait()
+      const two = await wait('lost')
+      const decision = await paid(one.attempt)
+      let isFirst = true
+      const lookup = async () => {
+        if (isFirst) {
+          isFirst = false
+          assert.equal((await app.resolve(one.attempt, decision)).status, 200)
+        }
+        return unreachable()
       }
-      return unreachable()
-    }
-    app.useGateway(() => ({ lookup }))
-    const answer = await app.resolve(two.attempt, decision)
-    assert.deepEqual([answer.status, answer.body.reason], [409, 'txn_taken'], answer.text)
-    const statuses = await Promise.all(
-      [one.id, two.id].map(async (id) => (await read(id)).order.status),
-    )
-    assert.deepEqual(statuses, ['placed', 'pending_payment'])
-    await app.expireClaims()
-    const declined = await app.resolve(two.attempt, { ...OPERATOR_REASON, outcome: 'declined' })
-    assert.equal(declined.status, 200, declined.text)
-  })
+      app.useGateway(() => ({ lookup }))
+      const answer = await app.resolve(two.attempt, decision)
+      assert.deepEqual([answer.status, answer.body.reason], [409, 'txn_taken'], answer.text)
+      const statuses = await Promise.all(
+        [one.id, two.id].map(async (id) => (await read(id)).order.status),
+      )
+      assert.deepEqual(statuses, ['placed', 'pending_payment'])
+      await app.expireClaims()
+      const declined = await app.resolve(two.attempt, { ...OPERATOR_REASON, outcome: 'declined' })
+      assert.equal(declined.status, 200, declined.text)
+    },
+  )
 
   await t.test('is not resolved while its gateway may still answer, nor twice', async () => {
     const { attempt } = await wait('lost')
@@ -352,7 +355,7 @@ test('a payment that its gateway never answers', async (t) => {
     assert.equal((await read(id)).order.status, 'payment_failed')
   })
 
-  await t.test('ends by the decision, even after a crash before the end', async () => {
+  await t.test('ends as the operator decided, even after a crash before the end', async () => {
     const { id, key, attempt } = await wait()
     const db = app.runtime.database.tenant('acme')
     const killed = new Error('killed')
@@ -389,7 +392,7 @@ test('a payment that its gateway never answers', async (t) => {
     assert.ok(types.includes('late_approval_returned'), types.join())
   })
 
-  await t.test("is a discrepancy where the gateway's record differs later", async () => {
+  await t.test("is a discrepancy if the gateway's record differs later", async () => {
     const { id, attempt } = await wait()
     assert.equal(
       (await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })).status,
@@ -404,7 +407,7 @@ test('a payment that its gateway never answers', async (t) => {
   })
 
   await t.test(
-    'is a failed order once the operator decides that the charge was reversed',
+    'fails the order once the operator decides that the charge was reversed',
     async () => {
       const { id, attempt } = await wait()
       const undo = `update payment_attempts set reason = 'invalid_state' where id = $1`

@@ -54,7 +54,7 @@ function countRoundTrips(t: TestContext) {
   }
 }
 
-test('how many round trips to the database a checkout has', async (t) => {
+test('a checkout makes a fixed number of round trips to the database', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const counted = await addVariant(shop.merchant, 700)

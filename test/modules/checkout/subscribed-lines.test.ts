@@ -31,7 +31,7 @@ const preview = (body: object) =>
   app.storefront.post(`/v1/tenants/${shop.tenant}/checkout/preview`, body)
 
 describe('a line of a checkout', () => {
-  test('is subscribed to by itself, at its price, and the others are bought once', async () => {
+  test('is subscribed to alone, at its subscription price, and the other lines are bought once', async () => {
     const items = [
       { variant_id: coffee, quantity: 2, subscribe: true },
       { variant_id: tea, quantity: 1 },
@@ -53,7 +53,7 @@ describe('a line of a checkout', () => {
     )
   })
 
-  test('may be the same variant twice, once and again and again', async () => {
+  test('may have the same variant as another line: one bought once, one subscribed to', async () => {
     const items = [
       { variant_id: coffee, quantity: 1, subscribe: true },
       { variant_id: coffee, quantity: 3 },
@@ -67,7 +67,7 @@ describe('a line of a checkout', () => {
     assert.equal((await shop.merchant.get(path)).body.subscription.quantity, 1)
   })
 
-  test('wins over the choice for the whole order', async () => {
+  test('overrides the choice for the whole order', async () => {
     const items = [
       { variant_id: coffee, quantity: 1, subscribe: false },
       { variant_id: tea, quantity: 1 },
@@ -80,7 +80,7 @@ describe('a line of a checkout', () => {
     )
   })
 
-  test('is refused where it cannot be subscribed to, or the value is none', async () => {
+  test('is refused if its variant cannot be subscribed to, or the value is not valid', async () => {
     const items = (subscribe: unknown) => [{ variant_id: cup, quantity: 1, subscribe }]
     for (const subscribe of [true, 'yes', 1, null]) {
       for (const answer of [
@@ -93,7 +93,7 @@ describe('a line of a checkout', () => {
     }
   })
 
-  test('needs the add-on and a card, as the whole order does', async () => {
+  test('needs the add-on and a card, as a subscription of the whole order does', async () => {
     const plain = await openShop(app, 'lines-plain')
     const variant = await addVariant(plain.merchant, 1_000, MONTHLY)
     const items = [{ variant_id: variant, quantity: 1, subscribe: true }]

@@ -46,7 +46,7 @@ test('a tax provider that is asked about a cart', async (t) => {
   })
   t.afterEach(() => app.assertAddsUp())
 
-  await t.test('is asked once where nothing changes', async () => {
+  await t.test('is asked once if nothing changes', async () => {
     const answer = await checkout(app, shop, body)
     assert.equal(answer.status, 201, answer.text)
     assert.deepEqual([answer.body.order.tax_cents, answer.body.order.total_cents], [100, 1_100])
@@ -65,7 +65,7 @@ test('a tax provider that is asked about a cart', async (t) => {
   })
 
   await t.test(
-    'is not asked for ever: nothing is sold, reserved or charged, and the key is free',
+    'is not asked for ever: the checkout sells, reserves and charges nothing, and frees the key',
     async () => {
       meanwhile = reprice
       const before = await counts(app)

@@ -95,7 +95,7 @@ test('without an answer of the gateway', async (t) => {
   t.afterEach(() => app.assertAddsUp())
 
   await t.test(
-    'a rejection by the fraud check stays one after a crash, and holds no money',
+    'a rejection by the fraud check remains after a crash, and holds no money',
     async () => {
       const key = randomUUID()
       const body = await suspect()
@@ -144,7 +144,7 @@ test('without an answer of the gateway', async (t) => {
 
   for (const when of ['before', 'after'] as const) {
     await t.test(
-      `a void of a rejection without an answer, lost ${when} it was made, ends as a rejection`,
+      `a rejection whose void has no answer, lost ${when} it was made, ends as a rejection`,
       async () => {
         const key = randomUUID()
         const body = await suspect()
@@ -266,7 +266,7 @@ test('without an answer of the gateway', async (t) => {
     )
   }
 
-  await t.test('a capture is not made once its void may be in transit', async () => {
+  await t.test('a capture is not sent once a void may be in transit', async () => {
     const key = randomUUID()
     const onTheirWay: (() => Promise<unknown>)[] = []
     const gateway: GatewayOverride = (real) => ({
@@ -292,25 +292,31 @@ test('without an answer of the gateway', async (t) => {
     assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
   })
 
-  await t.test('nor by the process that resumes after a crash at the void', async () => {
-    const key = randomUUID()
-    const onTheirWay: (() => Promise<unknown>)[] = []
-    const gateway: GatewayOverride = (real) => ({
-      capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
-      async void(what) {
-        onTheirWay.push(() => real.void(what))
-        return { ...unknownResult(), outcome: 'approved' }
-      },
-    })
-    await app.crash(shop, cart(counted), 'voided', key, { gateway })
-    await app.expireClaims()
-    await app.reconcile()
-    for (const arrive of onTheirWay) await arrive()
-    const order = await orderOf(key)
-    assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'processing_error'])
-    assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
-    assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
-  })
+  await t.test(
+    'a capture is not sent by the process that resumes after a crash at the void',
+    async () => {
+      const key = randomUUID()
+      const onTheirWay: (() => Promise<unknown>)[] = []
+      const gateway: GatewayOverride = (real) => ({
+        capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
+        async void(what) {
+          onTheirWay.push(() => real.void(what))
+          return { ...unknownResult(), outcome: 'approved' }
+        },
+      })
+      await app.crash(shop, cart(counted), 'voided', key, { gateway })
+      await app.expireClaims()
+      await app.reconcile()
+      for (const arrive of onTheirWay) await arrive()
+      const order = await orderOf(key)
+      assert.deepEqual(
+        [order.status, order.payment_failure],
+        ['payment_failed', 'processing_error'],
+      )
+      assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
+      assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
+    },
+  )
 
   await t.test('the bank’s warning of a stolen card counts after a resume, too', async () => {
     const key = randomUUID()

@@ -60,7 +60,7 @@ describe('the initial key', () => {
     assert.equal(made.body.credential.label, 'For the till')
   })
 
-  test('needs no body', async () => {
+  test('is created without a request body', async () => {
     const { owner } = await openStore()
     const made = await owner.post(URL)
     assert.equal(made.status, 201, made.text)
@@ -86,7 +86,7 @@ describe('the initial key', () => {
     assert.equal((await owner.post(URL, {})).status, 409)
   })
 
-  test('the initial key of the previous owner is named to the new one, who revokes it and gets another', async () => {
+  test('the initial key of the previous owner is shown to the new one, who revokes it and gets another', async () => {
     const { app, tenant, owner: previous } = await openStore()
     const { key } = (await previous.post(URL)).body.credential
     await app.operator.put(`/v1/stores/${tenant}/owner`, { email: `new@${tenant}.example` })
@@ -98,7 +98,7 @@ describe('the initial key', () => {
     assert.equal((await owner.post(URL)).status, 201)
   })
 
-  test('is refused to the previous owner, also while the change is under way', async (t) => {
+  test('is refused to the previous owner, also while the owner is being changed', async (t) => {
     const app = await openTestApp(t)
     const [operator, watcher] = [
       await openSuperuser(t, app.database),
@@ -150,7 +150,7 @@ describe('the store of an initial key', () => {
     assert.equal((await holder.get('/v1/my/credentials/self')).body.tenant_ref, bolt)
   })
 
-  test("must be the owner's: another's store gets the same bytes as an unknown one", async () => {
+  test("must belong to the owner: another's store gets the same bytes as an unknown one", async () => {
     const { app, owner } = await openStore()
     await makeStore(app, 'theirs', 'somebody@else.example')
     const foreign = await owner.post(URL, { tenant_ref: 'theirs' })

@@ -65,7 +65,7 @@ describe('issuing a key', () => {
     assert.equal((await clerk.get(URL)).body.credentials.length, 1)
   })
 
-  test('allows, of every pair of scopes, only a read by its own resource', async () => {
+  test('accepts only one pair of scopes as sufficient: to manage a resource includes reading it', async () => {
     const { app, tenant } = await openStore()
     const covering: Partial<Record<Scope, Scope>> = {
       'manage:own_orders': 'read:own_orders',
@@ -171,7 +171,7 @@ describe('the expiry of a key', () => {
   })
 })
 
-test('a key that is revoked while its request is still arriving issues no other', async (t) => {
+test('a key that is revoked while its request is still arriving issues no other key', async (t) => {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme')

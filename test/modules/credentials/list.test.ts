@@ -40,7 +40,7 @@ describe('the list of keys', () => {
     }
   })
 
-  test('has all keys that a store may have on its first page, and fewer where they are asked for', async () => {
+  test('has all keys of a store on its first page, and fewer with a smaller limit', async () => {
     const { app, tenant, acme } = await openStore()
     const admin = await app.database.openAdmin()
     await admin.query(`
@@ -59,7 +59,7 @@ describe('the list of keys', () => {
     assert.equal(second.next_after, undefined)
   })
 
-  test('has no key, like every other answer and row; only a hash of the secret is stored', async (t) => {
+  test('shows no secret, like every other answer and row: only a hash is stored', async (t) => {
     const { app, tenant, acme } = await openStore()
     const superuser = await openSuperuser(t, app.database)
     const made = await acme.post(URL, { label: 'Till', scopes: ['manage:own_credentials'] })

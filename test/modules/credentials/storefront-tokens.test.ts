@@ -75,7 +75,7 @@ describe('a storefront token of a store', () => {
     assert.ok(trail.includes('storefront_token.created') && !trail.includes(token))
   })
 
-  test('finds another store as little as an unknown one, to the byte', async () => {
+  test('answers for another store exactly as for an unknown one', async () => {
     const [own, foreign] = [await openStore(), await openStore()]
     const { token } = await makeToken(own.merchant)
     // Also after the token was seen for its own store.
@@ -116,7 +116,7 @@ describe('a storefront token of a store', () => {
     assert.deepEqual([again.status, again.body.error.code], [404, 'storefront_token_not_found'])
   })
 
-  test('costs no statement beyond those of the platform token once it was seen', async () => {
+  test('costs no statement beyond those of the platform token after its first use', async () => {
     const { tenant, merchant, cart } = await openStore()
     const { token } = await makeToken(merchant)
     await until('the cache is trusted', async () => app.runtime.cache.trusted)
@@ -128,7 +128,7 @@ describe('a storefront token of a store', () => {
     assert.ok(app.runtime.cache.stats().hits >= before + 5, 'the token was found in memory')
   })
 
-  test('is limited in number, also where many are made at once', async () => {
+  test('is limited in number, also when many are created at once', async () => {
     const { merchant } = await openStore()
     const made = await Promise.all(
       Array.from({ length: 24 }, (_, at) => merchant.post(TOKENS, { label: `${at}` })),
@@ -141,7 +141,7 @@ describe('a storefront token of a store', () => {
     )
   })
 
-  test('is made, listed and deleted with write:own_store alone, and by its own store alone', async () => {
+  test('is created, listed and deleted with write:own_store alone, and by its own store alone', async () => {
     const { tenant, merchant } = await openStore()
     const { id } = await makeToken(merchant)
     const reader = await app.merchant(tenant, 'read:own_store')
@@ -161,7 +161,7 @@ describe('a storefront token of a store', () => {
     }
   })
 
-  test('opens no other plane, and a text that is no token opens nothing', async () => {
+  test('opens no other plane, and a text that is not a token opens nothing', async () => {
     const { tenant, merchant, cart } = await openStore()
     const { token } = await makeToken(merchant)
     const holder = app.as({ 'x-storefront-token': token, authorization: `Bearer ${token}` })
@@ -185,7 +185,7 @@ describe('a storefront token of a store', () => {
     assert.deepEqual(statuses, [404, 404, 404, 404, 404, 429, 429])
   })
 
-  test('is no use while its store is not live', async () => {
+  test('is useless while its store is not live', async () => {
     const { tenant, merchant, cart } = await openStore()
     const { token } = await makeToken(merchant)
     await app.operator.put(`/v1/stores/${tenant}/status`, { status: 'suspended' })

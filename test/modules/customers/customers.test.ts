@@ -27,7 +27,7 @@ test('a customer', async (t) => {
   const versionOf = async (email: string) =>
     (await superuser.query('select xmin::text from customers where email = $1', [email])).rows
 
-  await t.test('is stored when seen, and a missing member stays as it was', async () => {
+  await t.test('is stored when first seen, and a missing member stays as it was', async () => {
     const person_id = randomUUID()
     await see({ customer_ref: 'клиент/7', email: 'Ann@Example.com', person_id })
     await see({ customer_ref: 'клиент/7', name: 'Ann' })
@@ -44,7 +44,7 @@ test('a customer', async (t) => {
     assert.equal((await customers.listByEmail(acme, 'ANN@NEW.example')).length, 1)
   })
 
-  await t.test('is not written again if nothing is new', async () => {
+  await t.test('is not written again if no member is new', async () => {
     const seen = { customer_ref: 'same', email: 'same@example.com', name: 'Same' }
     await see(seen)
     const before = await versionOf('same@example.com')
@@ -55,7 +55,7 @@ test('a customer', async (t) => {
     assert.notDeepEqual(await versionOf('same@example.com'), before)
   })
 
-  await t.test('is one row, also when seen by concurrent transactions', async () => {
+  await t.test('is one row, also when concurrent transactions see them', async () => {
     await times(20, (n) => see({ customer_ref: 'busy', name: `Busy ${n}` }))
     const { total } = await customers.list(acme, { q: 'busy' }, page)
     assert.equal(total, 1)
@@ -124,14 +124,14 @@ test('a customer', async (t) => {
     assert.doesNotMatch(await dumpText(superuser), /erin/i)
   })
 
-  await t.test('is never stored if erased before being seen', async () => {
+  await t.test('is never stored if erased before the first order', async () => {
     await erase('early')
     await see({ customer_ref: 'early', name: 'Early Bird' })
     assert.equal(await customers.find(acme, key, 'early'), null)
     assert.doesNotMatch(await dumpText(superuser), /Early Bird/)
   })
 
-  await t.test('stays erased if seen at the same time', async () => {
+  await t.test('stays erased if an order comes at the same time', async () => {
     for (let n = 0; n < 10; n++) {
       const seen = { customer_ref: `race-${n}`, name: 'Racer' }
       await see(seen)

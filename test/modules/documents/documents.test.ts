@@ -61,7 +61,7 @@ describe('documents', () => {
       assert.ok(page.text.includes('10115 Berlin'))
     })
 
-    test('prints the same as a PDF', async () => {
+    test('prints the same content as a PDF', async () => {
       const { order } = await place()
       const { headers, bytes } = await invoice(order.id, 'pdf')
       assert.equal(headers['content-type'], 'application/pdf')
@@ -153,7 +153,7 @@ describe('documents', () => {
       }
     })
 
-    test('is refused for an order that was never placed, or does not exist', async () => {
+    test('is refused for an order that was never placed or does not exist', async () => {
       const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
       const declined = { customer_ref: 'bob', items, card: DECLINED }
       assert.equal((await checkout(store.app, store.shop, declined)).status, 402)

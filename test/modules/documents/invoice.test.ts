@@ -57,7 +57,7 @@ describe('an invoice', () => {
     )
   })
 
-  test('shows a tax that is added before the total, and one inside the prices below it', () => {
+  test('shows a tax that is added above the total, and a contained tax below it', () => {
     const goods = [{ quantity: 2, unit_price_cents: 1_000 }]
     const kinds = (prices_include_tax: boolean) =>
       invoiceOf(STORE, sampleOrder(goods, { tax_cents: 319, prices_include_tax })).sums.map(
@@ -67,7 +67,7 @@ describe('an invoice', () => {
     assert.deepEqual(kinds(true), ['subtotal', 'shipping', 'total', 'net', 'tax_inside'])
   })
 
-  test('shows gift cards apart from what is taxed', () => {
+  test('shows gift cards apart from taxed lines', () => {
     const goods = [
       { quantity: 2, unit_price_cents: 1_000 },
       { quantity: 1, unit_price_cents: 5_000, gift_card: true },
@@ -134,12 +134,12 @@ describe('an invoice', () => {
     })
   }
 
-  test('has a currency without cents as it is', () => {
+  test('shows a currency without cents as it is', () => {
     const sample = sampleOrder([{ quantity: 3, unit_price_cents: 500 }], { currency: 'JPY' })
     assert.equal(toSheet(invoiceOf(STORE, sample)).rows[0]?.cells[3], '¥1,500')
   })
 
-  test('names its tenders and refunds, and says what is no ordinary sale', () => {
+  test('names its tenders and refunds, and says when it is no ordinary sale', () => {
     const sample = sampleOrder([{ quantity: 1, unit_price_cents: 1_000 }], { is_test: true })
     const sheet = toSheet(
       invoiceOf(STORE, {

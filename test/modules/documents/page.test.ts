@@ -48,7 +48,7 @@ describe('the page of a document', () => {
 })
 
 describe('a letterhead', () => {
-  test('takes from a manifest what has its form, and ignores the rest', () => {
+  test('takes the valid parts of a manifest, and ignores the others', () => {
     const manifest = {
       brand: { name: 'Acme', email: 'hello@acme.example', logoRef: 'https://evil.example/x.png' },
       theme: { color: { primary: 'red;} body{background:url(https://evil.example)' } },

@@ -59,7 +59,7 @@ describe('a PDF', () => {
     }
   })
 
-  test('shows a sign for characters that its font lacks, and is never broken by them', async () => {
+  test('shows a replacement sign for characters that its font lacks, and is never broken by them', async () => {
     const name = 'Tea 茶 👨‍👩‍👧‍👦 ❤️ \u{1f1e9}\u{1f1ea} \ud800 \u0000\u001b[31m \u202eevil'
     const texts = await textOf(invoice([{ name, quantity: 1, unit_price_cents: 1 }]))
     assert.ok(texts.includes('Tea □ □ ❤ □ \ufffd [31m evil'), texts.join(' | '))
@@ -97,7 +97,7 @@ describe('a PDF', () => {
     assert.ok(all.includes(label))
   })
 
-  test('a PDF of 500 lines has as many pages as it takes, each with its number and the head', async () => {
+  test('a PDF of 500 lines has as many pages as needed, each with its number and the table head', async () => {
     const lines = Array.from({ length: 500 }, (_, at) => ({
       name: `Item ${at} with a name that is rather long, so that it takes more than one line`,
       quantity: 2,
@@ -115,7 +115,7 @@ describe('a PDF', () => {
     assert.ok(pages.slice(0, -1).every((texts) => texts.includes('Unit price')))
   })
 
-  test('has the logo of the store, whatever image it is, and does without a broken one', async () => {
+  test('has the logo of the store, whatever image it is, and is drawn without a broken one', async () => {
     const sheet = toSheet(invoice([]))
     const png = await sharp({
       create: { width: 90, height: 30, channels: 4, background: '#0b5bd380' },
@@ -176,7 +176,7 @@ describe('a PDF', () => {
     )
   })
 
-  test('a PDF of a label has all of a long address', async () => {
+  test('a PDF of a label has the whole of a long address', async () => {
     const to = [
       'Maximiliana Konstantinopolitanskaya-Featherstonehaugh',
       'c/o Institut für Angewandte Papierwissenschaften, Hinterhaus, dritter Stock links',
@@ -200,7 +200,7 @@ describe('a PDF', () => {
     assert.equal(all.split(address).length - 1, 2, all)
   })
 
-  test('a PDF of one store does not wait for the many of another', async () => {
+  test('a PDF of one store does not wait for many PDFs of another', async () => {
     const many = toSheet(
       invoice(Array.from({ length: 60 }, () => ({ quantity: 1, unit_price_cents: 1 }))),
     )
@@ -217,7 +217,7 @@ describe('a PDF', () => {
     assert.ok(order.indexOf('quiet') <= 4, order.join(' '))
   })
 
-  test('a PDF that costs too much ends with its process, and the next one is drawn', async (t) => {
+  test('a PDF that costs too much ends with its process, and the next PDF is drawn', async (t) => {
     const bounded = createPdfProcesses({ bounds: { wallMs: 1 } })
     t.after(() => bounded.close())
     const sheet = toSheet(invoice([]))
@@ -232,7 +232,7 @@ describe('a PDF', () => {
     assert.equal((await draw(sheet)).pages.length, 1)
   })
 
-  test("is drawn once while its content is the same, and is no other store's", async (t) => {
+  test('is drawn once while its content stays the same, and is never shown to another store', async (t) => {
     const told: [string, number][] = []
     const shares = sharesTelling(told)
     const counted = createPdfProcesses({ shares })
@@ -254,7 +254,7 @@ describe('a PDF', () => {
     )
   })
 
-  test('a PDF of four hundred lines with long names takes a few times as long as one with short ones', async () => {
+  test('a PDF of four hundred lines with long names takes at most a few times as long as with short ones', async () => {
     const named = (name: string) => {
       const sheet = toSheet(
         invoice(Array.from({ length: 400 }, () => ({ quantity: 1, unit_price_cents: 1 }))),
@@ -279,7 +279,7 @@ describe('a PDF', () => {
     assert.ok(long < 15 * short, `${long} µs and ${short} µs`)
   })
 
-  test('is told as use of its store, also where the caller hangs up', async (t) => {
+  test('is counted as use of its store, also if the caller hangs up', async (t) => {
     const told: [string, number][] = []
     const counted = createPdfProcesses({ shares: sharesTelling(told) })
     t.after(() => counted.close())

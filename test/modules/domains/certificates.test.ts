@@ -43,7 +43,7 @@ async function open({ live = true } = {}) {
 }
 
 describe('a hostname behind a TLS front that asks', () => {
-  test('goes from verified to active by the first question and the first request', async () => {
+  test("is verified by the front's first question and activated by the first request", async () => {
     const { app, ask, merchant, hostname, domain, resolve, status, tenant } = await open()
     assert.equal(await ask(hostname), 404, 'not proved yet')
     setRecord(app.dns, domain)
@@ -75,7 +75,7 @@ describe('a hostname behind a TLS front that asks', () => {
     assert.equal(await status(), 'verified', `${tenant} has not moved by itself`)
   })
 
-  test('is verified by the loop, and by no time', async () => {
+  test('is verified by the loop, and never by age', async () => {
     const { app, domain, status } = await open()
     setRecord(app.dns, domain)
     const due = `update domains set next_check_at = now() where id = $1`
@@ -89,7 +89,7 @@ describe('a hostname behind a TLS front that asks', () => {
     assert.deepEqual(rows, [{ next_check_at: null }])
   })
 
-  test('a hostname of a hidden store is answered like that of a live one, and shows no store', async () => {
+  test('a hostname of a hidden store is answered like one of a live store, and shows no store', async () => {
     const { app, ask, merchant, hostname, domain, resolve } = await open({ live: false })
     setRecord(app.dns, domain)
     await verify(merchant, domain)
@@ -99,7 +99,7 @@ describe('a hostname behind a TLS front that asks', () => {
     assert.deepEqual([hidden.status, hidden.text], [unknown.status, unknown.text])
   })
 
-  test('can still be put live by the operator', async () => {
+  test('can still be activated by the operator', async () => {
     const { app, tenant, domain, resolve } = await open()
     const url = `/v1/stores/${tenant}/domains/${domain.id}/activate`
     assert.equal((await app.operator.post(url)).body.domain.status, 'active')
@@ -124,7 +124,7 @@ describe('a hostname behind a TLS front that asks', () => {
     }
   })
 
-  test('is looked up a few at once, and a refused one not again for a while', async () => {
+  test('is looked up a few at once, and a refused hostname not again for a while', async () => {
     let looks = 0
     const waiting: (() => void)[] = []
     const answer = answerCertificates(async (hostname) => {

@@ -60,7 +60,7 @@ describe('the primary hostname', () => {
     assert.equal(await primaryOf(acme), null)
   })
 
-  test('is one, and the same in both tables, also after concurrent changes and removals', async () => {
+  test('is one per store, and the same in both tables, also after concurrent changes and removals', async () => {
     const { app, tenant, acme, end } = await openStore()
     const domains: Domain[] = []
     for (const i of [1, 2, 3, 4]) domains.push(await claimActive(app, acme, `s${i}-${end}`))

@@ -196,7 +196,7 @@ describe('an active hostname', () => {
 })
 
 describe('a check of a worker', () => {
-  test('is repeated by another worker when the first is killed', async () => {
+  test('is repeated by another worker when the first worker is killed', async () => {
     const { app, tenant, acme, hostname, step } = await open()
     const domain = await claim(acme, hostname)
     setRecord(app.dns, domain)
@@ -248,7 +248,7 @@ describe('a check of a worker', () => {
     assert.equal(await step(), 1)
   })
 
-  test('a check of a worker that throws does not prevent the others of its batch', async () => {
+  test('a check of a worker that throws does not stop the other checks of its batch', async () => {
     const { app, acme, hostname, step } = await open()
     const one = await claim(acme, `one.${hostname}`)
     const two = await claim(acme, `two.${hostname}`)

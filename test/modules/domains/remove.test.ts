@@ -53,7 +53,7 @@ describe('a removed hostname', () => {
     assert.deepEqual(await read(acme, domain), gone.body.domain)
   })
 
-  test('is refused to other stores for 30 days, even with the record', async () => {
+  test('is refused to other stores for 30 days, even if they have the DNS record', async () => {
     const { app, acme, hostname } = await openStore()
     const { acme: globex } = await openStore()
     const waiting = await claim(globex, hostname)
@@ -71,7 +71,7 @@ describe('a removed hostname', () => {
     assert.equal((await acme.post(URL, { hostname })).status, 409)
   })
 
-  test('may be claimed again by the store that had it, with a new record', async () => {
+  test('may be claimed again by its earlier store, with a new record', async () => {
     const { app, acme, hostname } = await openStore()
     const first = await claimActive(app, acme, hostname)
     await remove(acme, first)
@@ -134,7 +134,7 @@ describe('the operator', () => {
     assert.equal((await acme.post(URL, { hostname })).status, 409)
   })
 
-  test('finds only the domains of the store, and none that was removed', async () => {
+  test('finds only domains of the named store, and no removed domain', async () => {
     const { app, tenant, acme, hostname } = await openStore()
     const { tenant: other } = await openStore()
     const domain = await claim(acme, hostname)

@@ -67,7 +67,7 @@ describe('a record that is found', () => {
     assert.equal((await auditOf(app, tenant, 'activated')).length, 1)
   })
 
-  test('may be among others, in several strings, and behind an alias', async () => {
+  test('may stand among other records, in several strings, and behind an alias', async () => {
     const { app, acme, hostname: zone } = await openStore()
     const shapes: [string, (value: string) => Answer][] = [
       [`among.${zone}`, (value) => ({ texts: ['v=spf1 -all', value, 'other'] })],
@@ -159,13 +159,13 @@ describe('a name server that is unavailable', () => {
     }
   })
 
-  test('is treated alike when no server listens', async () => {
+  test('is treated the same as one where no server listens', async () => {
     const dns = await startDns()
     await dns.close()
     assert.equal(await createTxtLookup([dns.server])('shop.example', 'x'), 'unavailable')
   })
 
-  test('does not stop the next server from being asked', async (t) => {
+  test('does not stop the next name server from being asked', async (t) => {
     const [gone, sound] = [await startDns(), await startDns()]
     await gone.close()
     t.after(() => sound.close())
@@ -180,7 +180,7 @@ test('an invalid name server address fails at the start', () => {
 })
 
 describe('one hostname and many stores', () => {
-  test('goes to one of twenty that verify it at the same time', async () => {
+  test('goes to one of twenty stores that verify it at the same time', async () => {
     const { app, hostname } = await openStore()
     const callers = await times(20, (i) => app.merchant(`store-${i}`))
     const claims = await Promise.all(callers.map((each) => claim(each, hostname)))
@@ -211,7 +211,7 @@ describe('one hostname and many stores', () => {
     assert.equal(found, `store-${winner}`)
   })
 
-  test('stays with its holder when another store sets a record too', async () => {
+  test('stays with its store when another store sets a record too', async () => {
     const { app, acme, hostname } = await openStore()
     const { acme: globex } = await openStore()
     const rival = await claim(globex, hostname)

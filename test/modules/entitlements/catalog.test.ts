@@ -100,7 +100,7 @@ function findEntry(key: string) {
   return entry
 }
 
-test("an operator's ruling comes before the merchant's switch, and that before the tier", () => {
+test("an operator's ruling overrides the merchant's switch, and the switch overrides the tier", () => {
   const key = 'subscriptions'
   const self = { feature_key: key, source: 'self_serve', state: 'allow' } as const
   const allow = { feature_key: key, source: 'operator', state: 'allow' } as const

@@ -26,7 +26,7 @@ function assertSequence(steps: readonly Step[], begun: string): string {
   return state
 }
 
-test('thirty concurrent switches and rulings end in the state that their audited order gives', async (t) => {
+test('thirty concurrent switches and rulings end in the state that their audit log gives', async (t) => {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme')

@@ -66,22 +66,25 @@ test('limits of a store', async (t) => {
     assert.equal((await find(acme, 'credentials'))?.used, 1)
   })
 
-  await t.test('refuse with the limit and the count, and leave nothing behind', async () => {
-    const acme = await app.merchant('refused')
-    await setLimits('refused', { products: 1 })
-    assert.equal((await acme.post(PRODUCTS, product())).status, 201)
-    const refused = await acme.post(PRODUCTS, product())
-    assert.deepEqual([refused.status, refused.body.error.code], [409, 'limit_reached'])
-    const { limit, max, used } = refused.body
-    assert.deepEqual({ limit, max, used }, { limit: 'products', max: 1, used: 1 })
-    assert.match(refused.body.error.message, /at most 1 of `products` and has 1/)
-    assert.equal((await acme.get(PRODUCTS)).body.total, 1)
-    assert.deepEqual(await find(acme, 'products'), { used: 1, max: 1, source: 'store' })
-    await setLimits('refused', { products: null })
-    assert.equal((await acme.post(PRODUCTS, product())).status, 201)
-  })
+  await t.test(
+    'refuse beyond the limit with the limit and the count, and leave nothing behind',
+    async () => {
+      const acme = await app.merchant('refused')
+      await setLimits('refused', { products: 1 })
+      assert.equal((await acme.post(PRODUCTS, product())).status, 201)
+      const refused = await acme.post(PRODUCTS, product())
+      assert.deepEqual([refused.status, refused.body.error.code], [409, 'limit_reached'])
+      const { limit, max, used } = refused.body
+      assert.deepEqual({ limit, max, used }, { limit: 'products', max: 1, used: 1 })
+      assert.match(refused.body.error.message, /at most 1 of `products` and has 1/)
+      assert.equal((await acme.get(PRODUCTS)).body.total, 1)
+      assert.deepEqual(await find(acme, 'products'), { used: 1, max: 1, source: 'store' })
+      await setLimits('refused', { products: null })
+      assert.equal((await acme.post(PRODUCTS, product())).status, 201)
+    },
+  )
 
-  await t.test('let one of many pass who come at once to the last place', async () => {
+  await t.test('let one of many concurrent requests take the last place', async () => {
     const acme = await app.merchant('raced')
     await setLimits('raced', { products: 3 })
     const answers = await Promise.all(
@@ -109,7 +112,7 @@ test('limits of a store', async (t) => {
     assert.equal((await find(acme, 'catalog_bytes'))?.used, before + 5)
   })
 
-  await t.test('hold in a batch, for all of it or none', async () => {
+  await t.test('hold for a batch as a whole', async () => {
     const acme = await app.merchant('batch')
     await app.operator.put('/v1/entitlements/tenants/batch/features/gift_cards', { state: 'allow' })
     await setLimits('batch', { gift_cards: 5 })
@@ -127,7 +130,7 @@ test('limits of a store', async (t) => {
     assert.equal((await find(acme, 'gift_cards'))?.used, 5)
   })
 
-  await t.test('hold for every kind of thing that a store can create', async () => {
+  await t.test('hold for everything that a store can create', async () => {
     const acme = await app.merchant('kinds')
     const p = (await acme.post(PRODUCTS, product())).body.product
     const attempts: Record<string, () => ReturnType<Caller['post']>> = {
@@ -214,7 +217,7 @@ test('limits of a store', async (t) => {
     assert.deepEqual([refused?.body.limit, refused?.body.max], ['variants_per_product', 500])
   })
 
-  await t.test('count exactly what the tables have', async () => {
+  await t.test('count exactly the rows of the tables', async () => {
     const admin = await app.database.openAdmin()
     const { rows } = await admin.query(
       `select u.tenant_ref, u.used, (select count(*) from products p where p.tenant_ref = u.tenant_ref) as real

@@ -16,7 +16,7 @@ const decide = (operator: Caller, id: string, body: unknown) =>
 const openStore = shareStores(openTestApp)
 
 describe('requesting an add-on', () => {
-  test('answers 201 with the request, and with the open one when repeated', async () => {
+  test('answers 201 with the request, and with the same open request when repeated', async () => {
     const { acme } = await openStore()
     const made = await acme.post(URL, { feature_key, note: 'For the new shop\n✓' })
     assert.equal(made.status, 201)
@@ -39,7 +39,7 @@ describe('requesting an add-on', () => {
     assert.deepEqual(entries[0].after, { request_id: id })
   })
 
-  test('creates one request of fifty concurrent ones', async () => {
+  test('creates one request when fifty are sent at once', async () => {
     const { acme } = await openStore()
     const answers = await times(50, () => acme.post(URL, { feature_key }))
     assert.deepEqual(countStatuses(answers), { 200: 49, 201: 1 })
@@ -101,7 +101,7 @@ describe('the requests of a store', () => {
     assert.equal((await acme.post(URL, { feature_key })).status, 201)
   })
 
-  test('are withdrawn only when no concurrent request for the same add-on runs', async (t) => {
+  test('can be withdrawn only while no concurrent request for the same add-on runs', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const acme = await app.merchant('acme')
@@ -128,7 +128,7 @@ describe('the requests of a store', () => {
     assert.equal((await withdrawn).body.request.status, 'withdrawn')
   })
 
-  test('are never lost when made and withdrawn concurrently', async () => {
+  test('are never lost when they are made and withdrawn at the same time', async () => {
     const { acme } = await openStore()
     for (let round = 0; round < 8; round++) {
       const { request } = (await acme.post(URL, { feature_key })).body
@@ -180,7 +180,7 @@ describe('deciding a request', () => {
     assert.equal((await acme.post(URL, { feature_key })).status, 201)
   })
 
-  test('happens once of many concurrent decisions', async () => {
+  test('succeeds once among many concurrent decisions', async () => {
     const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const answers = await times(20, (i) =>
@@ -192,7 +192,7 @@ describe('deciding a request', () => {
     assert.equal(features[8].state, winner === 'approved' ? 'on' : 'off')
   })
 
-  test('needs an existing request, and a decision', async () => {
+  test('needs an existing request and a decision', async () => {
     const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const unknown = await decide(app.operator, randomUUID(), { status: 'approved' })

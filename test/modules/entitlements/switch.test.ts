@@ -31,7 +31,7 @@ async function actionsOf(caller: Caller) {
 }
 
 describe('switching an add-on', () => {
-  test('on and off is idempotent, and audited once', async () => {
+  test('on or off is idempotent, and audited once', async () => {
     const { acme } = await openStore()
     const steps = [
       [enable, { feature_key: key, enabled: true, already_enabled: false }],
@@ -54,7 +54,7 @@ describe('switching an add-on', () => {
     assert.match(entries[0].actor, /^merchant_key:/)
   })
 
-  test('off leaves an add-on of the tier on', async () => {
+  test('off leaves an add-on on that the tier includes', async () => {
     const { app, tenant, acme } = await openStore()
     await app.operator.put(`/v1/entitlements/tenants/${tenant}/tier`, { tier: 'growth' })
     assert.equal((await enable(acme)).body.already_enabled, true)
@@ -63,7 +63,7 @@ describe('switching an add-on', () => {
     assert.deepEqual(await actionsOf(acme), [])
   })
 
-  test('is for self-serve add-ons: others and unknown ones get the same answer', async () => {
+  test('is for self-serve add-ons: the same answer refuses others and unknown ones', async () => {
     const { acme } = await openStore()
     const keys = ['dedicated_gateway', 'advanced_fraud', 'no_such', 'GIFT_CARDS', '__proto__']
     for (const act of [enable, disable]) {
@@ -78,7 +78,7 @@ describe('switching an add-on', () => {
 })
 
 describe("an operator's ruling", () => {
-  test('to deny stops the merchant from switching on or off, until it is removed', async () => {
+  test('deny stops the merchant from switching the add-on, until the ruling is removed', async () => {
     const { tenant, acme } = await openStore()
     await enable(acme)
     const denied = await rule(tenant, 'deny')
@@ -100,7 +100,7 @@ describe("an operator's ruling", () => {
     ])
   })
 
-  test('to allow stays when the merchant switches off, and works for add-ons that are not self-serve', async () => {
+  test('allow stays when the merchant switches the add-on off, and works for any add-on', async () => {
     const { app, tenant, acme } = await openStore()
     await rule(tenant, 'allow')
     assert.equal((await enable(acme)).body.already_enabled, true)

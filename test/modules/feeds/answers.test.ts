@@ -115,7 +115,7 @@ describe('a feed', () => {
     assert.equal((await readGoogle(app, tenant)).length, 1)
   })
 
-  test('has no word of another store', async () => {
+  test('contains no data of another store', async () => {
     const mine = await openOne(app, { ...VASE, name: 'Mine alone' })
     const other = await openOne(app, { ...VASE, name: 'Other alone' })
     for (const [shown, hidden] of [
@@ -130,7 +130,7 @@ describe('a feed', () => {
     }
   })
 
-  test('needs no credential, and takes no other method or name', async () => {
+  test('needs no credential, and allows no other method or name', async () => {
     const { tenant, merchant } = await openOne(app)
     const same = await merchant.get(google(tenant))
     assert.equal(same.text, (await app.anyone.get(google(tenant))).text)
@@ -143,7 +143,7 @@ describe('the address of a store', () => {
   const store = { tenant_ref: 'acme', primary_hostname: null }
   const own = { ...store, primary_hostname: 'shop.example' }
 
-  test('is its own host, else its name in the zone, else none', () => {
+  test('is its own host, or its name in the zone, or none', () => {
     const zone = { storefrontZone: 'localhost', production: false }
     const local = openStorefrontUrl(zone, () => 'http://127.0.0.1:8080')
     assert.deepEqual(

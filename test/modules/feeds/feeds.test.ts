@@ -150,7 +150,7 @@ describe('the feed for Google', () => {
     assert.notEqual(shirt.id, id)
   })
 
-  test('has what the metadata says of brand, identifiers, condition and weight', async () => {
+  test('has brand, identifiers, condition and weight from the metadata', async () => {
     const { tenant, merchant, id, ids } = await openOne(app)
     const product = `/v1/merchant/catalog/products/${id}`
     const metadata = {
@@ -189,7 +189,7 @@ describe('the feed for Google', () => {
     )
   })
 
-  test('leaves out what no reader takes: a variant without an image, or without a price', async () => {
+  test('leaves out what Google refuses: a variant without an image or a price', async () => {
     const { tenant, merchant } = await openOne(app, { ...VASE, images: [] })
     assert.deepEqual(await readGoogle(app, tenant), [])
     assert.deepEqual(await readOpenai(app, tenant), [])
@@ -242,7 +242,7 @@ describe('the feed for OpenAI', () => {
     })
   })
 
-  test('says nothing that the store has not said', async () => {
+  test('states only what the store has stated', async () => {
     const { tenant } = await openOne(app, VASE, {})
     const item = one(await readOpenai(app, tenant))
     for (const name of ['shipping_price', 'store_country', 'target_countries', 'return_policy']) {
@@ -259,7 +259,7 @@ describe('the products of a feed', () => {
     (await readOpenai(app, tenant)).map(({ title }) => title),
   ]
 
-  test('are the active ones: never a draft, an archived one, or an archived variant', async () => {
+  test('are the active ones: no draft, no archived product, no archived variant', async () => {
     const { tenant, merchant, id, image } = await openOne(app)
     const draft = await addSample(merchant, {
       ...VASE,
@@ -335,7 +335,7 @@ describe('the products of a feed', () => {
     assert.deepEqual(await readGoogle(app, tenant), [])
   })
 
-  test('are scanned once for each text, whatever else of them changes', async () => {
+  test('are scanned once for each text, whatever else of the product changes', async () => {
     const { tenant, merchant, id, ids } = await openOne(app)
     const scans = async () => {
       const { rows } = await superuser.query(

@@ -42,7 +42,7 @@ function scannerThatFailsAfter(pages: number): Scanner {
 }
 
 describe('a feed of many products', () => {
-  test('has each of them once, and is read again without a scan', async (t) => {
+  test('has each product once, and is read again without a scan', async (t) => {
     const app = await openTestApp(t, { live: true })
     const superuser = await openSuperuser(t, app.database)
     await openShop(app, 'many')
@@ -86,7 +86,7 @@ describe('a feed of many products', () => {
     for (const part of parts) assert.ok(part.length < MIB, `a part of ${part.length}`)
   })
 
-  test('leaves out hundreds of refused ones and keeps those between them', async () => {
+  test('leaves out hundreds of refused products and keeps those between them', async () => {
     const { app, superuser } = shared.current
     await openShop(app, 'mixed')
     await addManyProducts(superuser, 'mixed', 600)
@@ -122,7 +122,7 @@ describe('a scan that cannot run', () => {
     assert.deepEqual(rows, [])
   })
 
-  test('breaks a feed off that has begun, so that no reader takes it for the whole', async (t) => {
+  test('breaks off a feed that has begun, so that no reader takes it for complete', async (t) => {
     const app = await openTestApp(t, { scanner: scannerThatFailsAfter(1) })
     const superuser = await openSuperuser(t, app.database)
     await openShop(app, 'broken')
@@ -131,7 +131,7 @@ describe('a scan that cannot run', () => {
   })
 })
 
-test('readers of one address get their feeds one after another, and those who cannot wait are told so', async () => {
+test('readers of one address get their feeds one after another, and those who cannot wait get a refusal', async () => {
   const { app, superuser } = shared.current
   await openShop(app, 'busy')
   await addManyProducts(superuser, 'busy', 50)

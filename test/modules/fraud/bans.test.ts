@@ -131,7 +131,7 @@ test('the bans of a store', async (t) => {
   }
 
   await t.test(
-    'bans that block win over those that ask for a review, and all are named',
+    'bans that block win over bans that ask for a review, and all matching bans are named',
     async () => {
       const review = await create({ kind: 'ip', value: '203.0.113.77', action: 'review' })
       const block = await create({ kind: 'email', value: 'both@x.example' })
@@ -142,7 +142,7 @@ test('the bans of a store', async (t) => {
     },
   )
 
-  await t.test('are one for each value, also with concurrent requests', async () => {
+  await t.test('are unique for each value, also with concurrent requests', async () => {
     const body = { kind: 'ip', value: '203.0.113.1' }
     const answers = await times(5, () => acme.post(URL, body))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409])
@@ -198,7 +198,7 @@ test('the bans of a store', async (t) => {
     assert.deepEqual([odd.status, odd.body.issues.length], [400, 2])
   })
 
-  await t.test('are refused if invalid', async () => {
+  await t.test('are refused if they are not valid', async () => {
     const refused = [
       ['nothing', {}, 'kind'],
       ['an unknown kind', { kind: 'mood', value: 'bad' }, 'kind'],
@@ -217,7 +217,7 @@ test('the bans of a store', async (t) => {
     }
   })
 
-  await t.test('count their hits, before and after these are added up', async () => {
+  await t.test('count their hits, before and after the hits are added up', async () => {
     const ban = await create({ kind: 'customer_ref', value: 'often' })
     const decide = () =>
       db.transaction('decide', async (tx) => {
@@ -238,7 +238,7 @@ test('the bans of a store', async (t) => {
     assert.equal(rows[0].hits, 5)
   })
 
-  await t.test('can be created from the facts that an order has', async () => {
+  await t.test('can be created from the facts of an order', async () => {
     await create({ kind: 'email', value: 'bad@order.example', action: 'review' })
     const facts = { customer_ref: 'c-9', email: 'Bad@order.example', ip: '192.0.2.50' }
     const kinds = ['email', 'email_domain', 'ip', 'cidr', 'card_bin', 'customer_ref'] as const
@@ -255,7 +255,7 @@ test('the bans of a store', async (t) => {
   })
 })
 
-test('the decisions of a store', async (t) => {
+test('the decisions of a store are listed newest first, by outcome', async (t) => {
   const app = await openTestApp(t)
   const acme = await app.merchant('acme', 'manage:own_fraud')
   const db = await app.store('acme')

@@ -69,7 +69,7 @@ describe('a score', () => {
     })
   }
 
-  test('follows given rules', () => {
+  test('follows the given rules', () => {
     const strict = { ...DEFAULT_RULES, cvv: DEFAULT_RULES.reject_from }
     assert.equal(scoreRisk({ cvv: 'N' }, strict).decision, 'rejected')
   })

@@ -50,7 +50,7 @@ const refusal = ({ status, body }: { status: number; body: { error: { code: stri
 ]
 
 describe('the settings of the fraud check', () => {
-  test('are the defaults at first, which score as the platform does', async () => {
+  test('are the defaults at first, which score like the platform', async () => {
     const { merchant } = await open('none')
     const { body } = await merchant.get(SETTINGS)
     assert.deepEqual(body, {
@@ -67,7 +67,7 @@ describe('the settings of the fraud check', () => {
     }
   })
 
-  test('are not set without the add-on, after a denial, or by a lesser key; and read by all', async () => {
+  test('cannot be set without the add-on, after a denial or by a lesser key, and can be read by all', async () => {
     const { app, merchant, shop, rule } = await open('none')
     const body = { review_from: 50 }
     assert.deepEqual(refusal(await merchant.put(SETTINGS, body)), [403, 'feature_not_enabled'])
@@ -78,7 +78,7 @@ describe('the settings of the fraud check', () => {
     assert.deepEqual(refusal(await lesser.get(SETTINGS)), [403, 'forbidden'])
   })
 
-  test('are replaced as a whole, and what a body leaves out is the default', async () => {
+  test('are replaced as a whole: a member that the body leaves out gets its default', async () => {
     const { set, merchant, shop, app } = await open()
     const made = await set({ review_from: 40, signals: { cvv_mismatch: { action: 'hold' } } })
     assert.equal(made.in_use, true)
@@ -117,7 +117,7 @@ describe('the settings of the fraud check', () => {
     }
   })
 
-  test('hold and refuse at the checkout what they say', async () => {
+  test('decide at the checkout which orders are held and refused', async () => {
     const { set, buy, merchant } = await open()
     assert.equal((await buy(WRONG_CODE)).status, 201, 'the defaults accept it')
     await set({ signals: { cvv_mismatch: { action: 'hold' } } })
@@ -133,7 +133,7 @@ describe('the settings of the fraud check', () => {
     assert.equal((await buy(WRONG_CODE)).status, 201)
   })
 
-  test('never let a shopper pass whom a ban holds', async () => {
+  test('never let a banned shopper pass whom a ban holds', async () => {
     const { set, buy, merchant } = await open()
     await set({ review_from: 900, reject_from: 1_000 })
     const ban = { kind: 'customer_ref', value: 'odd', action: 'review' }
@@ -141,7 +141,7 @@ describe('the settings of the fraud check', () => {
     assert.equal((await buy({ customer_ref: 'odd' })).status, 202)
   })
 
-  test('limit the attempts of a shopper below the number of the platform', async () => {
+  test("can limit a shopper's attempts to less than the platform does", async () => {
     const { set, buy } = await open()
     await set({ attempts_per_minute: 2 })
     const statuses: number[] = []
@@ -153,7 +153,7 @@ describe('the settings of the fraud check', () => {
     assert.equal((await buy({ card: cardOf('4012888888881881') })).status, 201)
   })
 
-  test('count only while the store has the add-on', async () => {
+  test('apply only while the store has the add-on', async () => {
     const { set, buy, rule, merchant } = await open()
     await set({ signals: { cvv_mismatch: { action: 'refuse' } } })
     assert.equal((await buy(WRONG_CODE)).status, 403)

@@ -14,7 +14,7 @@ const mallory: Facts = {
   card_fingerprint: 'a4c2e8f0a4c2e8f0a4c2e8f0',
 }
 
-test('has a bucket for each known fact of a shopper in a store, without personal data', () => {
+test('the velocity limit has a bucket for each known fact of a shopper in a store, without personal data', () => {
   const buckets = velocityBuckets('acme', mallory)
   const kinds = (all: string[]) => all.map((bucket) => bucket.split(':')[2]).sort()
   assert.deepEqual(kinds(buckets), ['card_fingerprint', 'customer_ref', 'email', 'ip'])
@@ -60,7 +60,7 @@ test('the velocity limit', async (t) => {
     assert.deepEqual(passed, [true, true, false])
   })
 
-  await t.test('answers the share of the limit', async () => {
+  await t.test('answers which share of the limit is used', async () => {
     const shopper = { customer_ref: 'shopper' }
     const shares: number[] = []
     for (let n = 0; n < 3; n++) shares.push(await countAttempt(limits, 'acme', shopper, 2))

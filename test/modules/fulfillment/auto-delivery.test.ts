@@ -32,7 +32,7 @@ describe('a parcel of a store that sets auto_deliver_days', () => {
     store = shared.current
   })
 
-  test('counts as delivered by itself after those days, once, and says so', async () => {
+  test('counts as delivered after that many days, once, and says so', async () => {
     assert.equal((await days(7)).body.store.auto_deliver_days, 7)
     const arrived = await shipped(8)
     const underWay = await shipped(6)
@@ -51,7 +51,7 @@ describe('a parcel of a store that sets auto_deliver_days', () => {
     assert.equal(rows[0].events, 1)
   })
 
-  test('is left to the merchant where that came first', async () => {
+  test('is left alone if the merchant has marked it as delivered before', async () => {
     await days(7)
     const recalled = await shipped(8)
     const reason = { reason: 'lost' }
@@ -62,7 +62,7 @@ describe('a parcel of a store that sets auto_deliver_days', () => {
     assert.equal(await statusOf(recalled), 'placed')
   })
 
-  test('is delivered once, however many workers and merchants do it at the same time', async () => {
+  test('is delivered once, also if workers and merchants do it at the same time', async () => {
     await days(3)
     const parcels = await Promise.all([shipped(4), shipped(4), shipped(4)])
     const by = (id: string) => store.shop.merchant.post(`/v1/merchant/fulfillments/${id}/deliver`)
@@ -79,7 +79,7 @@ describe('a parcel of a store that sets auto_deliver_days', () => {
     assert.equal(alone + steps.reduce((sum, each) => sum + each, 0), 3)
   })
 
-  test('waits for ever once the store takes the days back, also if it sets them again', async () => {
+  test('is never delivered once the store removes the setting, also if it is set again', async () => {
     await days(1)
     const parcel = await shipped(2)
     assert.equal((await days(null)).body.store.auto_deliver_days, null)
@@ -92,14 +92,14 @@ describe('a parcel of a store that sets auto_deliver_days', () => {
     assert.equal(await statusOf(later), 'shipped')
   })
 
-  test('never arrives by itself where the store says nothing', async () => {
+  test('is never delivered automatically if the store sets nothing', async () => {
     await days(null)
     const parcel = await shipped(300)
     assert.equal(await step(), 0)
     assert.equal(await statusOf(parcel), 'shipped')
   })
 
-  test('arrives after one day at the least, and after a year at the most', async () => {
+  test('is delivered after at least one day and at most a year', async () => {
     await assertRefused(
       [0, -1, 366, 1.5, '7', 1e99].map(
         (each) => [String(each), each, 'invalid_body', 'auto_deliver_days'] as const,

@@ -62,7 +62,7 @@ describe('many parcels at once', () => {
     assert.deepEqual([item.on_hand, item.allocated], [16, 2])
   })
 
-  test('are packed however the ids are spelt, and take the units of an order once', async () => {
+  test('are packed however the ids are spelt, and pack the units of an order once', async () => {
     const { order, items } = await store.place()
     const [id, item] = [order.id.toUpperCase(), items[0].id.toUpperCase()]
     const made = await packed(id, { items: [{ order_item_id: item, quantity: 1 }] })

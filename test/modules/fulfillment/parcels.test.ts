@@ -14,7 +14,7 @@ describe('fulfilment', () => {
   })
 
   describe('a parcel', () => {
-    test('is packed, shipped and delivered, and the order and its stock follow', async () => {
+    test('moves the order and its stock along when it is packed, shipped and delivered', async () => {
       const variant = await tracked(5)
       const { order } = await buy(variant, 2)
       const parcel = await packed(order.id, { carrier: 'UPS' })
@@ -45,7 +45,7 @@ describe('fulfilment', () => {
       ])
     })
 
-    test('ships what was packed, whatever else the request names', async () => {
+    test('ships the packed units, whatever else the request names', async () => {
       const [variant, other] = [await tracked(5), await tracked(5)]
       const { order } = await buy(variant, 2)
       const parcel = await packed(order.id)
@@ -78,7 +78,7 @@ describe('fulfilment', () => {
       await store.check()
     })
 
-    test('keeps its state and its order where its tracking changes', async () => {
+    test('keeps its state and its order when its tracking changes', async () => {
       const { order } = await buy(await tracked(2), 1)
       const parcel = await packed(order.id)
       const theirs = await packed((await buy(await tracked(2), 1)).order.id)
@@ -137,7 +137,7 @@ describe('fulfilment', () => {
       assert.equal(await statusOf(order.id), 'delivered')
     })
 
-    test('never has more units than are open, and a refusal packs nothing', async () => {
+    test('never has more units than are open, and packs nothing when refused', async () => {
       const variant = await tracked(3)
       const { order, items } = await buy(variant, 3)
       const [item] = items
@@ -247,7 +247,7 @@ describe('fulfilment', () => {
       assert.equal(late.body.error.code, 'invalid_transition')
     })
 
-    test('a parcel that was shipped keeps its order from being cancelled', async () => {
+    test('a parcel that was shipped prevents the cancellation of its order', async () => {
       const { order } = await store.place()
       ok(await act((await packed(order.id)).id, 'ship'))
       const refused = await store.merchant(order.id, 'cancel', { reason: 'customer' })
@@ -255,7 +255,7 @@ describe('fulfilment', () => {
       assert.equal(refused.body.reason, 'order_shipped')
     })
 
-    test('keeps an edit from taking units that are packed', async () => {
+    test('prevents an edit from taking units that are packed', async () => {
       const variant = await tracked(3)
       const { order, items } = await buy(variant, 3)
       await packed(order.id, { items: [{ order_item_id: items[0]?.id, quantity: 2 }] })
@@ -268,7 +268,7 @@ describe('fulfilment', () => {
       assert.equal((await stockOf(variant)).available, 1)
     })
 
-    test('a parcel that was shipped keeps its order from being edited, by two codes', async () => {
+    test('a parcel that was shipped prevents edits of its order, by two codes', async () => {
       const [first, second] = [await tracked(5), await tracked(5)]
       const { order, items } = await store.place({
         items: [
@@ -310,7 +310,7 @@ describe('fulfilment', () => {
       )
     })
 
-    test('can be corrected: its tracking changes after it was shipped, its past does not', async () => {
+    test('can be corrected: tracking changes after it was shipped, earlier events do not', async () => {
       const { order } = await store.place()
       const parcel = await packed(order.id)
       ok(await act(parcel.id, 'ship', { carrier: 'UPS', tracking_number: '1' }))
@@ -325,7 +325,7 @@ describe('fulfilment', () => {
       assert.match(future.text, /future/)
     })
 
-    test('is one of at most a thousand of its order, however often they are cancelled', async () => {
+    test('is one of at most a thousand in its order, cancelled ones included', async () => {
       const { order } = await store.place()
       await act((await packed(order.id)).id, 'cancel')
       await store.superuser.query('update fulfillments set number = 1000 where order_id = $1', [
@@ -337,7 +337,7 @@ describe('fulfilment', () => {
       assert.equal(refused.body.limit, 'parcels_per_order')
     })
 
-    test('may have a tracking number that a card could have', async () => {
+    test('may have a tracking number that looks like a card number', async () => {
       const { order } = await store.place()
       const parcel = await packed(order.id)
       const number = { carrier: 'FedEx', tracking_number: '378282246310005' }

@@ -14,7 +14,7 @@ describe('what is to be packed', () => {
   })
 
   describe('units at several locations', () => {
-    test('make a parcel for each, from the allocation of their own order alone', async () => {
+    test("are packed into a parcel for each location, from their own order's allocation alone", async () => {
       const { merchant } = store.shop
       ok(await merchant.post('/v1/merchant/inventory/locations', { id: 'east', name: 'East' }), 201)
       const variant = await tracked(2)
@@ -52,7 +52,7 @@ describe('what is to be packed', () => {
   })
 
   describe('backordered units', () => {
-    test('wait for stock, and what arrives serves the oldest order first', async () => {
+    test('wait for stock, and new stock serves the oldest order first', async () => {
       const { merchant } = store.shop
       const variant = await tracked(1)
       ok(
@@ -96,7 +96,7 @@ describe('what is to be packed', () => {
   })
 
   describe('the pick queue', () => {
-    test('has the orders with open units that nothing holds, the oldest first', async () => {
+    test('lists the orders with open units and no hold, the oldest first', async () => {
       const before = ok(await store.shop.merchant.get(`${url}/queue?limit=200`)).orders.length
       const [one, two, three] = [await store.place(), await store.place(), await store.place()]
       ok(await store.merchant(two.order.id, 'hold'))
@@ -115,7 +115,7 @@ describe('what is to be packed', () => {
   })
 
   describe('the pick queue of a location', () => {
-    test('has the orders with units to pack there, and only these units', async () => {
+    test('lists the orders with units to pack there, and only these units', async () => {
       const { merchant } = store.shop
       const north = `l-${randomUUID()}`
       ok(await merchant.post('/v1/merchant/inventory/locations', { id: north, name: 'N' }), 201)

@@ -36,7 +36,7 @@ const units = (variant_id: string, location_id: string, open: number, ready = op
 })
 
 describe('the open units of an order', () => {
-  test('are those that are neither packed nor shipped, where they are allocated', () => {
+  test('are those neither packed nor shipped, at the locations where they are allocated', () => {
     const lines = [
       line('a', 'cup', 5, { packed_quantity: 1, shipped_quantity: 1 }),
       line('b', 'book', 2),
@@ -70,7 +70,7 @@ describe('the open units of an order', () => {
 })
 
 describe('a plan of parcels', () => {
-  test('makes one parcel where one location has all', () => {
+  test('makes one parcel if one location has all units', () => {
     const lines = [line('a', 'cup', 2), line('b', 'book', 1)]
     const open = listOpen(lines, [
       units('cup', 'east', 1),
@@ -92,7 +92,7 @@ describe('a plan of parcels', () => {
     )
   })
 
-  test('says of each line how much is open and how much of it is there', () => {
+  test('says for each line how many units are open and how many are at the location', () => {
     const open = listOpen([line('a', 'cup', 5)], [units('cup', 'east', 5, 2)])
     assert.deepEqual(planParcels(open, new Map([['a', 3]]), null), {
       parcels: [],
@@ -159,7 +159,7 @@ describe('a plan of parcels', () => {
 })
 
 describe('a tracking link', () => {
-  test('is made for a carrier that is known, however it is spelt', () => {
+  test('is made for a known carrier, however its name is spelt', () => {
     const ups = 'https://www.ups.com/track?tracknum=1Z999'
     for (const name of ['UPS', 'ups', 'U.P.S.']) assert.equal(trackingUrl(name, '1Z 999'), ups)
     assert.match(trackingUrl('Deutsche Post', '003404') ?? '', /dhl\.de.*piececode=003404$/)
@@ -168,7 +168,7 @@ describe('a tracking link', () => {
     assert.equal(trackingUrl(null, '1'), null)
   })
 
-  test('holds a hostile number as a number', () => {
+  test('encodes a hostile tracking number as part of a URL', () => {
     const url = new URL(trackingUrl('DPD', '../../x?y=<script>&$&') ?? '')
     assert.equal(url.host, 'tracking.dpd.de')
     assert.equal(url.search, '')

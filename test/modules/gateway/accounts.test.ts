@@ -82,7 +82,7 @@ test('an account of a provider', async (t) => {
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
   })
 
-  await t.test('needs a store, a scheme and a key that fits it', async () => {
+  await t.test('needs a store, a scheme and a key that fits the scheme', async () => {
     const refused = async (other: object, path = '/v1/gateway/nmi/bad') => {
       const { status, body } = await operator.put(path, { ...change, ...other })
       return `${status} ${body.error.code} ${body.issues?.[0]?.path ?? ''}`.trim()

@@ -18,7 +18,7 @@ function openWork() {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the requests of a caller that has failed', () => {
-  test('run one at a time for a minute, while those of others run at the same time', async () => {
+  test("run one at a time for a minute, while other callers' requests run in parallel", async () => {
     let now = 0
     const queues = createCallerQueues({ now: () => now })
     const { work, endAll, running } = openWork()
@@ -36,7 +36,7 @@ describe('the requests of a caller that has failed', () => {
     await Promise.all(later)
   })
 
-  test('still run one at a time after the minute while one is under way', async () => {
+  test('still run one at a time after the minute while one of them is under way', async () => {
     let now = 0
     const queues = createCallerQueues({ now: () => now })
     const { work, endAll, running } = openWork()

@@ -95,15 +95,18 @@ test("an operator reads providers' events", async (t) => {
     assert.deepEqual([odd.body.event.body, odd.body.event.body_encoding], ['e/8=', 'base64'])
   })
 
-  await t.test('without the body once it is erased, also of a removed account', async () => {
-    const admin = await app.database.openAdmin()
-    await admin.query(`update gateway_events set body = null, headers = '{}'`)
-    assert.equal((await operator.send('DELETE', first)).status, 200)
-    const { body } = await operator.get(`${first}/events/plan`)
-    assert.deepEqual([body.event.body, body.event.body_encoding], [null, null])
-    assert.equal(body.event.status, 'ignored')
-    assert.equal((await list('?provider=nmi')).length, 3)
-  })
+  await t.test(
+    'reads an event without its body once the body is erased, also of a removed account',
+    async () => {
+      const admin = await app.database.openAdmin()
+      await admin.query(`update gateway_events set body = null, headers = '{}'`)
+      assert.equal((await operator.send('DELETE', first)).status, 200)
+      const { body } = await operator.get(`${first}/events/plan`)
+      assert.deepEqual([body.event.body, body.event.body_encoding], [null, null])
+      assert.equal(body.event.status, 'ignored')
+      assert.equal((await list('?provider=nmi')).length, 3)
+    },
+  )
 
   await t.test('answers 404 for an unknown event', async () => {
     for (const path of [`${first}/events/none`, '/v1/gateway/nmi/none/events/plan']) {

@@ -144,7 +144,7 @@ test('an event of a provider', async (t) => {
     assert.equal((await publishedOf('odd')).length, bodies.length)
   })
 
-  await t.test('without a valid id is identified by a digest of its bytes', async () => {
+  await t.test('an event without a valid id is identified by a digest of its bytes', async () => {
     const path = await register(app, 'noid', { provider: 'nmi', account: 'noid' })
     const ids = [undefined, null, '', {}, ['x'], 'x'.repeat(201), 'a\u0000b', '\ud800', 1.5]
     for (const event_id of ids) {

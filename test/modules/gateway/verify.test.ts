@@ -36,7 +36,7 @@ describe('the scheme of NMI', () => {
   const holds = (headers: Headers, bytes = body, key = KEYS.nmi) =>
     schemeOf('nmi').verify(key, { headers, raw: bytes }, 0)
 
-  test('accepts a signature of another implementation, at any time', () => {
+  test('accepts a signature made by another implementation, at any time', () => {
     assert.ok(holds(known))
     assert.ok(schemeOf('nmi').verify(KEYS.nmi, { headers: known, raw: body }, 4e12))
   })
@@ -75,7 +75,7 @@ describe('the scheme of Stripe', () => {
       at,
     )
 
-  test('accepts a signature of another implementation among several', () => {
+  test('accepts a signature made by another implementation among several', () => {
     assert.ok(holds(`t=${seconds},v1=${good}`))
     assert.ok(holds(`t=${seconds},v1=${bad},v1=${good},v0=ab`))
     assert.ok(!holds(`t=${seconds},v1=${bad},v1=${bad}`))
@@ -98,7 +98,7 @@ describe('the scheme of Stripe', () => {
     }
   })
 
-  test('refuses two times, an invalid time, and a wrong scheme', () => {
+  test('refuses two timestamps, an invalid timestamp, and a wrong scheme', () => {
     for (const text of [
       `t=${seconds},t=${seconds},v1=${good}`,
       `t=${seconds}.0,v1=${good}`,

@@ -113,7 +113,7 @@ describe('a gift card as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('releases to the cent what an order did not need', async () => {
+  test('releases to the cent the amount that an order did not need', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500)
     const order = randomUUID()
@@ -185,7 +185,7 @@ describe('a gift card as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('a gift card as a tender that fails to expire does not stop the expiry of others, in its store or another', async () => {
+  test('a gift card as a tender that cannot be expired does not stop the expiry of others, in its store or another', async () => {
     const [db, other] = [await openStore(), await openStore()]
     const expires_at = '2999-01-01T00:00:00Z'
     const { id: broken } = await issue(db, 500, { expires_at })

@@ -35,7 +35,7 @@ const carts = fc.record({
 
 type Cart = typeof carts extends fc.Arbitrary<infer C> ? C : never
 
-test('whatever is bought and refunded, the ledger owes for gift cards what they are worth', async () => {
+test('after any purchases and refunds the ledger owes for gift cards what they are worth', async () => {
   const store = shared.current
   await fc.assert(
     fc.asyncProperty(carts, async (cart) => {

@@ -25,7 +25,7 @@ const OVER_AN_HOUR_MS = HOUR_MS + 1_000
 const giftCart = (variant_id: string, quantity = 1) =>
   cart(undefined, { items: [{ variant_id, quantity, gift_card: RECIPIENT }] })
 
-test('a checkout that stops at any step issues its cards once, and none without their money', async (t) => {
+test('a checkout that stops at any step issues its cards once, and none without payment', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const variant = await sellGiftCard(shop)
@@ -92,7 +92,7 @@ for (const [when, status, balance_cents] of [
   ['after', 'disabled', 0],
   ['before', 'active', 5_000],
 ] as const) {
-  test(`a card cannot be spent while the refund's answer is missing, lost ${when} it was made`, async (t) => {
+  test(`a card cannot be spent while the answer to its refund is missing, lost ${when} it was made`, async (t) => {
     const app = await openCheckoutApp(t)
     const shop = await openShop(app)
     const { gift_card_id } = await beginRefund(app, shop, when)

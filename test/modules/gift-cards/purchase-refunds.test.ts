@@ -34,7 +34,7 @@ const spendSome = (store: OrderStore, gift_card_id: string) =>
   spend(store.app, store.shop, { gift_card_id, variant_id: store.shop.variants[333] })
 
 describe('a refund of a bought gift card', () => {
-  test('disables the card and ends what is owed, and leaves sales as they were', async () => {
+  test('disables the card and ends the debt to its holder, and leaves sales as they were', async () => {
     const store = shared.current
     const { id, lines, cards } = await buy(store, 2)
     const wanted = { items: [{ order_item_id: lines[1], quantity: 1 }] }
@@ -73,7 +73,7 @@ describe('a refund of a bought gift card', () => {
     assert.equal(answer.body.order.status, 'partially_refunded')
   })
 
-  test('is refused once any of the card is spent, and takes another card of the line instead', async () => {
+  test('is refused once a part of the card is spent, and refunds another card of the line instead', async () => {
     const store = shared.current
     const { id, lines, cards } = await buy(store, 2)
     await spendSome(store, cards[0] ?? '')
@@ -95,7 +95,7 @@ describe('a refund of a bought gift card', () => {
     assert.deepEqual(refusal(again), [409, 'gift_card_spent'])
   })
 
-  test('a refund of a bought gift card by an amount takes nothing of gift cards, and a full refund takes all of them', async () => {
+  test('a refund of a bought gift card by an amount takes nothing from gift cards, and a full refund takes all of them', async () => {
     const store = shared.current
     const { id, cards } = await buy(store, 1)
     const much = await store.merchant(id, 'refunds', { amount_cents: 1_001 })
@@ -136,7 +136,7 @@ describe('a refund of a bought gift card', () => {
     assert.deepEqual(refusal(more), [422, 'amount_exceeds_refundable'])
   })
 
-  test('runs once where many begin at once, and beside a shopper who spends the card', async () => {
+  test('runs once when many begin at once, also beside a shopper who spends the card', async () => {
     const store = shared.current
     const { id, lines, cards } = await buy(store, 1)
     const code = await codeOf(store.app, 'acme', cards[0] ?? '')
@@ -178,7 +178,7 @@ describe('a cancellation', () => {
     for (const card of cards) assert.equal((await readCard(store, card)).status, 'disabled')
   })
 
-  test('is refused once any of a card is spent', async () => {
+  test('is refused once a part of a card is spent', async () => {
     const store = shared.current
     const { id, cards } = await buy(store, 1)
     await spendSome(store, cards[0] ?? '')
@@ -187,7 +187,7 @@ describe('a cancellation', () => {
     assert.equal((await store.read(id)).order.status, 'placed')
   })
 
-  test('a cancellation of the rest of a partly shipped order leaves its gift cards', async () => {
+  test('a cancellation of the rest of a partly shipped order keeps its gift cards', async () => {
     const store = shared.current
     const variant_id = await sellGiftCard(store.shop)
     const { order, items } = await store.place({
@@ -249,7 +249,7 @@ describe('a lost dispute', () => {
   const dispute = (store: OrderStore, id: string, outcome: string) =>
     store.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome })
 
-  test('takes what is left on the cards, and books what was spent as a loss', async () => {
+  test('takes what is left on the cards, and books the spent part as a loss', async () => {
     const store = shared.current
     const { id, cards } = await buy(store, 2)
     await spendSome(store, cards[0] ?? '')

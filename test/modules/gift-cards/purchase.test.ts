@@ -33,7 +33,7 @@ async function bookedOf({ superuser }: OrderStore, order_id: string) {
 }
 
 describe('buying a gift card', () => {
-  test('issues one card for each unit, owed and not sold, and delivers the order by itself', async () => {
+  test('issues one card for each unit, as a debt and no sale, and delivers the order by itself', async () => {
     const store = shared.current
     const variant = await sellGiftCard(store.shop)
     const items = [item(variant, { quantity: 3, gift_card: RECIPIENT })]
@@ -109,7 +109,7 @@ describe('buying a gift card', () => {
     )
   })
 
-  test('costs what it is worth, whatever group the customer is in', async () => {
+  test('costs its face value, whatever group the customer is in', async () => {
     const store = shared.current
     const { merchant } = store.shop
     const variant = await sellGiftCard(store.shop)
@@ -125,7 +125,7 @@ describe('buying a gift card', () => {
     assert.equal(order.total_cents, 5_000)
   })
 
-  test('is not paid by store credit or by another gift card, which pay for the goods beside it', async () => {
+  test('cannot be paid with store credit or another gift card, which pay for goods beside it', async () => {
     const store = shared.current
     const { variants } = store.shop
     const variant = await sellGiftCard(store.shop)
@@ -153,7 +153,7 @@ describe('buying a gift card', () => {
     assert.equal(refused.body.amount_due_cents, 5_000)
   })
 
-  test('goes to the buyer where no recipient is named, and cannot be bought without an address', async () => {
+  test('sends the card to the buyer if no recipient is named, and needs an address', async () => {
     const store = shared.current
     const variant = await sellGiftCard(store.shop)
     const body = { customer_ref: 'ann', items: [item(variant)], card: APPROVED }
@@ -168,7 +168,7 @@ describe('buying a gift card', () => {
     assert.equal(read.gift_card.customer_ref, 'ann')
   })
 
-  test('can be spent as any other card', async () => {
+  test('gives a card that can be spent like any other', async () => {
     const store = shared.current
     const variant = await sellGiftCard(store.shop)
     const { order } = await store.place({ items: [item(variant, { gift_card: RECIPIENT })] })
@@ -228,7 +228,7 @@ describe('buying a gift card', () => {
 })
 
 describe('a gift card is refused', () => {
-  test('while the store has not the add-on, in the preview too', async () => {
+  test('while the store does not have the add-on, in the preview too', async () => {
     const store = shared.current
     const { merchant } = store.shop
     const variant = await sellGiftCard(store.shop)
@@ -285,7 +285,7 @@ describe('a gift card is refused', () => {
     })
   }
 
-  test('a recipient for what is no gift card is refused, and a gift card beyond the hundredth', async () => {
+  test('a recipient for a line that is no gift card is refused, and so is a gift card beyond the hundredth', async () => {
     const store = shared.current
     const variant = await sellGiftCard(store.shop)
     const send = (items: object[]) =>
@@ -305,7 +305,7 @@ describe('a gift card is refused', () => {
     assert.deepEqual(refusal(await send(many)), [400, 'invalid_body'])
   })
 
-  test('beyond the limit of the store, before anything is paid', async () => {
+  test('a gift card is refused beyond the limit of the store, before anything is paid', async () => {
     const store = shared.current
     const variant = await sellGiftCard(store.shop)
     const limits = '/v1/entitlements/tenants/acme/limits'
@@ -326,7 +326,7 @@ describe('a gift card is refused', () => {
     }
   })
 
-  test('as a subscription, without a price, and with counted stock', async () => {
+  test('a gift card is refused as a subscription, without a price, and with counted stock', async () => {
     const store = shared.current
     const { merchant } = store.shop
     const products = '/v1/merchant/catalog/products'
@@ -370,7 +370,7 @@ describe('a gift card is refused', () => {
   })
 })
 
-test('a variant is never a gift card with counted stock, also where both are asked for at once', async () => {
+test('a variant is never a gift card with counted stock, also if both are set at the same time', async () => {
   const { shop, superuser } = shared.current
   for (let n = 0; n < 5; n++) {
     const id = await addVariant(shop.merchant, 5_000)
@@ -385,7 +385,7 @@ test('a variant is never a gift card with counted stock, also where both are ask
   }
 })
 
-test('the public catalog and its table say which variants are gift cards', async () => {
+test('the public catalog and its export say which variants are gift cards', async () => {
   const store = shared.current
   const variant = await sellGiftCard(store.shop)
   const { body } = await store.app.anyone.get('/v1/tenants/acme/catalog/products')
@@ -401,7 +401,7 @@ test('the public catalog and its table say which variants are gift cards', async
   assert.equal(row?.[at ?? 0], 'true')
 })
 
-test('a gift card that a merchant issues is none that an order bought', async () => {
+test('a gift card that a merchant issues belongs to no order', async () => {
   const store = shared.current
   await enable(store.shop.merchant, 'gift_cards')
   const { gift_card } = await issueGiftCard(store.shop.merchant, 1_000)

@@ -242,7 +242,7 @@ describe('issuing a batch', () => {
 })
 
 describe('the add-on', () => {
-  test('is needed to write, not to read, and a refused key can be used again once it is on', async () => {
+  test('is needed to write and not to read, and a refused key can be used again once it is on', async () => {
     const bare = await app.merchant('initech', 'manage:own_giftcards')
     const key = keyed()
     const refused = await bare.post(URL, { initial_balance_cents: 1 }, key)
@@ -281,7 +281,7 @@ describe('the add-on', () => {
 })
 
 describe('lists', () => {
-  test('are filtered by status and by the last four letters', async () => {
+  test('are filtered by status and by the last four letters of the code', async () => {
     const { gift_card } = await issue()
     await acme.post(`${URL}/${gift_card.id}/disable`)
     const disabled = await acme.get(`${URL}?status=disabled`)
@@ -368,7 +368,7 @@ describe('disabling, enabling and changing', () => {
     assert.equal((await balance(code)).status, 200)
   })
 
-  test('changes the expiry and the note, each alone', async () => {
+  test('changes the expiry and the note separately', async () => {
     const { gift_card } = await issue({ note: 'before' })
     const url = `${URL}/${gift_card.id}`
     const expires_at = '2999-12-31T00:00:00.000Z'
@@ -387,7 +387,7 @@ describe('disabling, enabling and changing', () => {
 })
 
 describe('an expired card', () => {
-  test('cannot be used at once, and its rest is booked as breakage', async () => {
+  test('can no longer be used, and its remaining balance is booked as breakage', async () => {
     const { gift_card, code } = await issue({ expires_at: '2999-01-01T00:00:00Z' })
     const url = `${URL}/${gift_card.id}`
     await expireNow(gift_card.id)
@@ -435,7 +435,7 @@ describe('the balance of a code', () => {
     })
   })
 
-  test('has one refusal, equal byte for byte', async () => {
+  test('gets one refusal for every reason, equal byte for byte', async () => {
     const disabled = await issue()
     await acme.post(`${URL}/${disabled.gift_card.id}/disable`)
     const expired = await issue({ expires_at: '2999-01-01T00:00:00Z' })

@@ -38,7 +38,7 @@ const answering = (answer: string) =>
   `${READY} parentPort.on('message', ({ id, value }) => parentPort.postMessage(${answer}))`
 
 describe('a scan in a thread', () => {
-  test('has the same findings as a scan on the event loop', async () => {
+  test('finds the same as a scan on the event loop', async () => {
     const document = { list: [large('treats cancer, not rust. '), { 'cures gout': 'x' }] }
     assert.deepEqual(await scan(document), scanDocument(document))
   })
@@ -103,14 +103,14 @@ describe('a scan that does not run to its end is an error and never a pass', () 
     })
   }
 
-  test('a pass that names a critical finding', async (t) => {
+  test('is an error when a passing result names a critical finding', async (t) => {
     const { findings, rulesVersion } = await scanText('cures cancer')
     const result = JSON.stringify({ passed: true, findings, truncated: false, rulesVersion })
     const scanner = scannerOf(t, answering(`{ id, result: ${result} }`))
     await assert.rejects(scanner.scan(large()), isUnavailable)
   })
 
-  test('a document that cannot be sent to a thread or read', async () => {
+  test('is an error when the document cannot be sent to a thread or read', async () => {
     const circle: unknown[] = []
     circle.push(circle)
     await assert.rejects(scan(circle), isUnavailable)
@@ -123,7 +123,7 @@ describe('a scan that does not run to its end is an error and never a pass', () 
     await assert.rejects(scan(hostile), isUnavailable)
   })
 
-  test('more documents than can wait', async (t) => {
+  test('is an error when more documents come than can wait', async (t) => {
     const scanner = scannerOf(t, `${READY} parentPort.on('message', () => undefined)`)
     const document = large()
     const pending = Array.from({ length: 40 }, () => scanner.scan(document))
@@ -133,7 +133,7 @@ describe('a scan that does not run to its end is an error and never a pass', () 
     assert.ok((await settled).every(({ status }) => status === 'rejected'))
   })
 
-  test('documents that wait while a thread does not start', async (t) => {
+  test('is an error when documents wait while a thread does not start', async (t) => {
     const scanner = scannerOf(t, `parentPort.on('message', () => undefined)`, { startMs: 200 })
     const causeOf = (scanned: Promise<unknown>) => scanned.catch((error: ApiError) => error.cause)
     const causes = await Promise.all(
@@ -143,7 +143,7 @@ describe('a scan that does not run to its end is an error and never a pass', () 
     assert.equal(new Set(causes).size, 1, 'no other thread is tried for them')
   })
 
-  test('a scanner that is closed meanwhile', async (t) => {
+  test('is an error when the scanner is closed meanwhile', async (t) => {
     const scanner = scannerOf(t, `${READY} parentPort.on('message', () => undefined)`)
     const pending = assert.rejects(scanner.scan(large()), isUnavailable)
     await scanner.close()
@@ -224,7 +224,7 @@ test('waiting documents of one store leave room for those of other stores', asyn
   await Promise.all(greedy)
 })
 
-test('the time of a scan is told for its store, and not the start of its thread', async (t) => {
+test('the time of a scan counts as use of its store, and the start of a thread does not', async (t) => {
   const told: [store: string, ms: number][] = []
   const onScanned = (store: string, ms: number) => told.push([store, ms])
   const slowToStart = `setTimeout(() => { ${READY} }, 2_000); parentPort.on('message', () => {})`
@@ -242,7 +242,7 @@ test('the time of a scan is told for its store, and not the start of its thread'
   assert.ok(ms > 150 && ms < took - 1_500, `${ms} of ${took} ms`)
 })
 
-test('a large document waits until its store may have it scanned, and a short one does not', async (t) => {
+test('a large document waits for the share of its store, and a short one does not', async (t) => {
   const turn = Promise.withResolvers<void>()
   const asked: string[] = []
   const pace = (store: string) => {

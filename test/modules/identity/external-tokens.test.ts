@@ -154,7 +154,7 @@ describe("an external provider's token", () => {
 })
 
 describe('an account that a stranger created before its address was verified', () => {
-  test('is taken from the stranger when the provider identifies the owner', async () => {
+  test('is taken over by the owner whom the provider identifies', async () => {
     const { app, sign, bearer, tenant, email, claims } = await open()
     const password = 'known to the stranger'
     const account = { email, password, name: 'Not Ann' }
@@ -168,7 +168,7 @@ describe('an account that a stranger created before its address was verified', (
     assert.equal(login.status, 401, 'the old password is gone')
   })
 
-  test('stays as it is if the address was verified before', async (t) => {
+  test('stays as it is if its address was verified before', async (t) => {
     const { app, sign, bearer, email, claims } = await open()
     const superuser = await openSuperuser(t, app.database)
     const account = { email, password: 'known to Ann', name: 'Ann' }

@@ -31,7 +31,7 @@ const guess = (at: (address: string) => ReturnType<TestApp['as']>, count = 200) 
 const FEW = { RATE_LIMIT_WRONG_PASSWORDS_PER_HOUR: '4' }
 
 describe('the limit on sign-ups', () => {
-  test('counts successes of a caller, and no other caller', async (t) => {
+  test('counts the successful sign-ups of a caller, and not those of other callers', async (t) => {
     const { at } = await open(t)
     const answers = []
     for (let i = 0; i < 30; i++) {
@@ -47,7 +47,7 @@ describe('the limit on sign-ups', () => {
     assert.equal((await at(stranger(1)).post(LOG_IN, ann)).status, 200, 'a login is no sign-up')
   })
 
-  test('admits exactly its number of 150 concurrent requests', async (t) => {
+  test('admits exactly its number among 150 concurrent requests', async (t) => {
     const { at } = await open(t, { RATE_LIMIT_SIGNUPS_PER_HOUR: '4' })
     const answers = await times(150, (i) => at(stranger(1)).post(SIGN_UP, accountOf(i)))
     assert.deepEqual(countStatuses(answers), { 201: 4, 429: 146 })
@@ -55,7 +55,7 @@ describe('the limit on sign-ups', () => {
 })
 
 describe('the limit on logins', () => {
-  test('counts successes of a caller', async (t) => {
+  test('counts the successful logins of a caller', async (t) => {
     const { at } = await open(t, { RATE_LIMIT_LOGINS_PER_MINUTE: '5' })
     await at(ANNS_ADDRESS).post(SIGN_UP, ann)
     const answers = []
@@ -79,7 +79,7 @@ describe('wrong passwords on one account', () => {
     assert.equal(over.headers['retry-after'], '3600')
   })
 
-  test('leave an attempt to addresses that were not seen, ten in all: the owner may be at one', async (t) => {
+  test('leave ten attempts to new addresses, since the owner may be at one of them', async (t) => {
     const { at } = await open(t)
     await at(ANNS_ADDRESS).post(SIGN_UP, ann)
     for (let i = 0; i < 8; i++) await at(stranger(i)).post(LOG_IN, wrong)
@@ -97,7 +97,7 @@ describe('wrong passwords on one account', () => {
     assert.equal((await at(ANNS_ADDRESS).post(LOG_IN, ann)).status, 200)
   })
 
-  test('never keep out the owner who has read their mail', async (t) => {
+  test('never keep out an owner who has opened a mailed link', async (t) => {
     const { app, at } = await open(t, FEW)
     await at(ANNS_ADDRESS).post(SIGN_UP, ann)
     for (let i = 0; i < 40; i++) await at(stranger(i)).post(LOG_IN, wrong)
@@ -115,7 +115,7 @@ describe('wrong passwords on one account', () => {
     assert.equal((await at(stranger(50)).post(LOG_IN, right)).status, 429)
   })
 
-  test('do not lock the owner out of an address that is known for the account', async (t) => {
+  test('do not lock the owner out at an address that is known for the account', async (t) => {
     const { at } = await open(t, FEW)
     await at(ANNS_ADDRESS).post(SIGN_UP, ann)
     await at(ELSEWHERE).post(LOG_IN, ann)
@@ -144,7 +144,7 @@ describe('wrong passwords on one account', () => {
     assert.deepEqual(essence(await at(stranger(120)).post(LOG_IN, unknown)), essence(known))
   })
 
-  test('are forgotten by good logins, which do not count', async (t) => {
+  test('are forgotten after good logins, which do not count', async (t) => {
     const { at } = await open(t, { RATE_LIMIT_WRONG_PASSWORDS_PER_HOUR: '3' })
     await at(ANNS_ADDRESS).post(SIGN_UP, ann)
     for (let i = 0; i < 10; i++) {
@@ -154,7 +154,7 @@ describe('wrong passwords on one account', () => {
 })
 
 describe('while three callers flood', () => {
-  test('the hash of another caller waits for one of each, and not for all', async () => {
+  test('the password check of another caller waits for one check of each, and not for all', async () => {
     const saltKey = Buffer.alloc(32)
     let finished = 0
     const flood = times(48, async (i) => {
@@ -168,7 +168,7 @@ describe('while three callers flood', () => {
     await flood
   })
 
-  test('a login of another succeeds, and the flood is told 429 and not 503', async (t) => {
+  test('a login of another caller succeeds, and the flooding callers get 429 and not 503', async (t) => {
     const { at } = await open(t, {
       RATE_LIMIT_SIGNUPS_PER_HOUR: '1000',
       RATE_LIMIT_FAILED_PER_MINUTE: '1000',

@@ -98,7 +98,7 @@ describe('the limit on logins', () => {
     assert.equal(over.headers['retry-after'], '60')
   })
 
-  test('counts taken addresses at sign-up, so that accounts cannot be listed by it', async (t) => {
+  test('counts refused sign-ups with taken addresses, so that accounts cannot be listed', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '3' } })
     await app.anyone.post('/v1/identity/signup', account)
     for (let failed = 0; failed < 3; failed++) {
@@ -108,7 +108,7 @@ describe('the limit on logins', () => {
   })
 })
 
-test('fifty wrong passwords at once are checked no more often than one after another', async (t) => {
+test('fifty wrong passwords at once are checked no more often than in sequence', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '10' } })
   await app.owner('ann@acme.example')
   const guess = { email: 'ann@acme.example', password: 'a wrong one' }

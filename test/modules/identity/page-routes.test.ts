@@ -84,7 +84,7 @@ describe('the link of a verification mail', () => {
     assert.equal(await isVerified(), true)
   })
 
-  test('confirms no other account, and no account by a form of another site', async () => {
+  test('confirms no other account, and none by a form of another site', async () => {
     const { app, ann, cookie, isVerified, mailedLink, send } = await open()
     const link = await mailedLink()
     const other = await app.anyone.post('/v1/identity/signup', { ...ann, password: 'other horse' })
@@ -104,7 +104,7 @@ describe('the link of a verification mail', () => {
 })
 
 describe('the pages for a forgotten password', () => {
-  test('lead to a new one', async () => {
+  test('lead to a new password', async () => {
     const { app, superuser, ann, mailedLink, read, send } = await open()
     const prove = 'update owners set email_verified_at = now() where email = $1'
     await superuser.query(prove, [ann.email])
@@ -163,7 +163,7 @@ describe('every page of an account', () => {
     assert.equal(other.status, 415)
   })
 
-  test('takes repeated and odd members of a query for text', async () => {
+  test('treats repeated and odd members of a query as text', async () => {
     const { read } = await open()
     const { status } = await read(`${FORGOT}?email=a&email=b&__proto__=x&constructor=y`)
     assert.equal(status, 200)

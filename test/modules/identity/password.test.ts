@@ -58,7 +58,7 @@ describe('a forgotten password', () => {
     assert.equal((await mailsTo(ann.email)).at(-1)?.subject, 'Your password was changed')
   })
 
-  test('is answered alike for an address without an account, which gets no mail', async (t) => {
+  test('is answered the same for an address without an account, which gets no mail', async (t) => {
     const { app, ann, mailsTo, superuser } = await open(t)
     await superuser.query(`insert into owners (email, name) values ('waits@acme.example', 'W')`)
     const known = await app.anyone.post(FORGOT, { email: ann.email.replace('ann', 'ANN') })
@@ -70,7 +70,7 @@ describe('a forgotten password', () => {
     assert.equal((await mailsTo(ann.email)).length, 1)
   })
 
-  test('takes as long to ask for where there is no account', async (t) => {
+  test('takes equally long if there is no account', async (t) => {
     const { app, superuser } = await open(t, await openTestApp(t, { env: ENV }))
     await superuser.query(
       `insert into owners (email, name, email_verified_at)
@@ -84,7 +84,7 @@ describe('a forgotten password', () => {
     await assertEvenTimes([ask('known'), ask('unknown')], { samples: 37, ratioMax: 1.25 })
   })
 
-  test('gets at most five mails per hour, and one caller asks 20 times at most', async (t) => {
+  test('sends at most five mails per hour to an address, and accepts 20 requests of a caller', async (t) => {
     const { app, ann, mailsTo } = await open(t, await openTestApp(t, { env: ENV }))
     const answers = await times(30, () => app.anyone.post(FORGOT, { email: ann.email }))
     assert.deepEqual(countStatuses(answers), { 202: 20, 429: 10 })
@@ -94,7 +94,7 @@ describe('a forgotten password', () => {
     assert.equal((await mailsTo(ann.email)).length, 5)
   })
 
-  test('gets at most twenty mails a day, and its answer does not tell', async (t) => {
+  test('sends at most twenty mails a day to an address, and its answer does not say so', async (t) => {
     const { app, ann, mailsTo } = await open(t, await openTestApp(t, { env: ENV }))
     await fillDay(app.runtime.limits, 'password', ann.email, 19)
     const answers = await times(3, () => app.anyone.post(FORGOT, { email: ann.email }))
@@ -102,7 +102,7 @@ describe('a forgotten password', () => {
     assert.equal((await mailsTo(ann.email)).length, 1)
   })
 
-  test('refuses a token that was used, of ten at the same time too', async (t) => {
+  test('refuses a used token, also among ten requests at the same time', async (t) => {
     const { app, mailedToken } = await open(t)
     const token = await mailedToken()
     const answers = await times(10, (i) =>

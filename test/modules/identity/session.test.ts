@@ -144,7 +144,7 @@ describe('a session', () => {
 })
 
 describe('a session by cookie', () => {
-  test('reads, and writes only with a header that a foreign page cannot send', async () => {
+  test('can read, and write only with a header that a foreign page cannot send', async () => {
     const { cookie, ownPage } = await signUp()
     assert.equal((await cookie.get(ME)).status, 200)
     const refused = await cookie.post('/v1/identity/logout')
@@ -156,13 +156,13 @@ describe('a session by cookie', () => {
     assert.equal((await ownPage.get(ME)).status, 401)
   })
 
-  test('is read from that cookie alone', async () => {
+  test('is read from the session cookie alone', async () => {
     const { app, token } = await signUp()
     const wrong = [`fd_session=${token}`, `x__Host-fd_session=${token}`, `a="; __Host-fd=${token}`]
     for (const cookie of wrong) assert.equal((await app.as({ cookie }).get(ME)).status, 401, cookie)
   })
 
-  test('is refused where there are two, in one header or in two, whichever of them is right', async () => {
+  test('is refused if two cookies are sent, in one header or in two, even if one of them is right', async () => {
     const { app, token } = await signUp()
     const right = `__Host-fd_session=${token}`
     const wrong = '__Host-fd_session=fds_wrong'

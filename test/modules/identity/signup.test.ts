@@ -42,7 +42,7 @@ describe('signing up', () => {
     assert.deepEqual(attributes, ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Lax'])
   })
 
-  test('shows the stores that already have this owner address', async () => {
+  test('shows the stores that already have this address as their owner', async () => {
     const app = shared.current
     for (const tenant_ref of ['bolt', 'acme']) {
       const store = {
@@ -71,7 +71,7 @@ describe('signing up', () => {
     assert.equal(login.status, 401, 'and leaves the password as it was')
   })
 
-  test('accepts an address once of many concurrent requests', async () => {
+  test('accepts an address once among many concurrent requests', async () => {
     const app = shared.current
     const answers = await times(12, (i) =>
       app.anyone.post(URL, { ...account, email: i % 2 ? 'eve@acme.example' : 'Eve@acme.example' }),

@@ -46,7 +46,7 @@ async function open({ app, superuser } = shared.current) {
 }
 
 describe('with required verification of addresses', () => {
-  test('an account owns nothing before it sends the mailed token', async () => {
+  test('an account owns no store until its mailed token is sent', async () => {
     const { app, tenant, email, readMails } = await open()
     const owner = await app.owner(email)
     const before = await owner.get('/v1/identity/me')
@@ -95,7 +95,7 @@ describe('with required verification of addresses', () => {
     assert.match(only ?? '', /unknown_tenant/)
   })
 
-  test('a sign-up with a verified address is answered as any other, and gets no token', async () => {
+  test('a sign-up with a verified address is answered like any other, and gets no token', async () => {
     const { app, domain, email, readMails } = await open()
     const owner = await app.owner(email)
     const [letter] = await readMails()
@@ -171,7 +171,7 @@ describe('several sign-ups with one unverified address', () => {
 
   const logIn = (app: TestApp, account: object) => app.anyone.post('/v1/identity/login', account)
 
-  test('keep their sessions, passwords and letters side by side', async () => {
+  test('keep their sessions, passwords and mails apart', async () => {
     const { app, first, second, one, two, letters } = await signUpTwice()
     assert.equal((await one.get('/v1/identity/me')).body.owner.name, 'First')
     assert.equal((await two.get('/v1/identity/me')).body.owner.name, 'Second')
@@ -181,7 +181,7 @@ describe('several sign-ups with one unverified address', () => {
     assert.equal((await one.get('/v1/identity/me')).body.stores.length, 1)
   })
 
-  test('end with the one that proves the address, and leave it alone', async () => {
+  test('end when one of them verifies the address, and leave that one', async () => {
     const { app, first, second, one, two, letters } = await signUpTwice()
     assert.equal((await one.post(VERIFY, { token: letters[1] })).status, 401, 'not its letter')
     assert.equal((await two.post(VERIFY, { token: letters[1] })).status, 200)
@@ -191,7 +191,7 @@ describe('several sign-ups with one unverified address', () => {
     assert.equal((await logIn(app, second)).status, 200)
   })
 
-  test('are proven by one only, also at the same time', async () => {
+  test('can be verified by one only, also at the same time', async () => {
     const { superuser, domain, one, two, letters } = await signUpTwice()
     const answers = await Promise.all([
       one.post(VERIFY, { token: letters[0] }),
@@ -205,7 +205,7 @@ describe('several sign-ups with one unverified address', () => {
     assert.equal(rows.length, 1)
   })
 
-  test('are deleted after three days without a proof', async (t) => {
+  test('are deleted after three days without verification', async (t) => {
     // It deletes the sign-ups of all people.
     const opened = await signUpTwice(await openApp(t))
     const { app, superuser, domain, email, first, one, two, letters } = opened

@@ -45,7 +45,7 @@ describe('a cycle count', () => {
     merchant = store.shop.merchant
   })
 
-  test('freezes what is expected, and posts the differences with their reasons', async () => {
+  test('freezes the expected numbers, and posts the differences with their reasons', async () => {
     const [a, b, c] = [await tracked(10), await tracked(5), await tracked(7)]
     const count = await begin(a, b, c)
     assert.deepEqual([count.status, count.location_id, count.lines.length], ['open', 'default', 3])
@@ -83,7 +83,7 @@ describe('a cycle count', () => {
     }
   })
 
-  test('counts nothing twice that is shipped between the freeze and the posting', async () => {
+  test('counts no unit twice that is shipped between the freeze and the posting', async () => {
     const variant = await tracked(10)
     const [before_, between] = [await packed(variant, 2), await packed(variant, 3)]
     const count = await begin(variant)
@@ -99,7 +99,7 @@ describe('a cycle count', () => {
     assert.equal(await onHand(variant), 10 - 2 - 3 - 1)
   })
 
-  test('is of all variants that a location has, if none is named', async () => {
+  test('covers all variants of a location if none is named', async () => {
     const location_id = `l-${randomUUID()}`
     ok(await merchant.post('/v1/merchant/inventory/locations', { id: location_id, name: 'L' }), 201)
     const empty = ok(await merchant.post(URL, { location_id }), 201).count
@@ -133,7 +133,7 @@ describe('a cycle count', () => {
     assert.equal((await begin(variant)).status, 'open')
   })
 
-  test('a cycle count that finds more missing than is there is refused as a whole', async () => {
+  test('a cycle count that finds more units missing than there are is refused as a whole', async () => {
     const variant = await tracked(4)
     const parcel = await packed(variant, 3)
     const count = await begin(variant)
@@ -147,7 +147,7 @@ describe('a cycle count', () => {
     assert.equal(await onHand(variant), 1, 'a line that was not counted is left as it is')
   })
 
-  test('is posted once beside shipments, however many post it', async () => {
+  test('is posted once beside shipments, also if many callers post it', async () => {
     const variant = await tracked(20)
     const parcels = [await packed(variant, 2), await packed(variant, 2), await packed(variant, 2)]
     const count = await begin(variant)
@@ -160,7 +160,7 @@ describe('a cycle count', () => {
     assert.equal(await onHand(variant), 20 - 6 - 3)
   })
 
-  test('is posted once by a key', async () => {
+  test('is posted once for its key', async () => {
     const variant = await tracked(5)
     const count = await begin(variant)
     ok(await enter(count.id, [{ variant_id: variant, counted: 4 }]))
@@ -171,7 +171,7 @@ describe('a cycle count', () => {
     assert.equal(await onHand(variant), 4)
   })
 
-  test('is refused for what the store does not have', async () => {
+  test('is refused for variants and locations that the store does not have', async () => {
     const variant = await tracked(1)
     const other = await tracked(1)
     const good = { location_id: 'default', variant_ids: [variant] }
@@ -217,7 +217,7 @@ describe('a cycle count', () => {
 })
 
 describe('a discrepancy', () => {
-  test('a discrepancy of any counter is found by the recount, packed units too, and is listed', async () => {
+  test('a discrepancy of any counter, packed units too, is found by the recount and listed', async () => {
     const variant = await tracked(5)
     await packed(variant, 2)
     const { superuser, app } = store

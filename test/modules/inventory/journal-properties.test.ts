@@ -24,7 +24,7 @@ const anAct = fc.record({
   cents: fc.integer({ min: 0, max: 997 }),
 })
 
-test('the ledger agrees with the stock to the cent, after any sequence of what can happen to goods', async (t) => {
+test('the ledger equals the stock to the cent, after any sequence of stock changes', async (t) => {
   const store = await openOrderStore(t)
   const { merchant } = store.shop
   const location = { id: 'east', name: 'East' }

@@ -138,7 +138,7 @@ describe('the loop that posts journals of stock', () => {
     assert.equal(await postAll(store.app), 1)
   })
 
-  test('works for a store while the changes of another cannot be posted', async () => {
+  test('works for one store while the changes of another cannot be posted', async () => {
     const other = await openShop(store.app, 'broken')
     const broken = await tracked(other.merchant)
     // More than any path of the platform writes: no journal can have the sum.

@@ -51,7 +51,7 @@ describe('a journal of stock', () => {
     returns = returnsOf(store)
   })
 
-  test('says for each receipt what came, and what the vendor is owed', async () => {
+  test('has for each receipt the value of the goods and the debt to the vendor', async () => {
     const [a, b] = [await tracked(merchant), await tracked(merchant)]
     const purchase = await ordered(merchant, [
       { variant_id: a, quantity: 3, unit_cost_cents: 101 },
@@ -82,7 +82,7 @@ describe('a journal of stock', () => {
     ])
   })
 
-  test('moves what was shipped into the cost of goods sold, and back with a recall or a return', async () => {
+  test('moves shipped goods into the cost of goods sold, and back with a recall or a return', async () => {
     const variant = await tracked(merchant)
     const line = { variant_id: variant, quantity: 6, unit_cost_cents: 50 }
     const { id } = await bought(merchant, [line])
@@ -108,7 +108,7 @@ describe('a journal of stock', () => {
     )
   })
 
-  test('brings a return back to stock, and nothing that is damaged', async () => {
+  test('brings returned goods back to stock, and damaged ones not', async () => {
     const variant = await tracked(merchant)
     await bought(merchant, [{ variant_id: variant, quantity: 6, unit_cost_cents: 70 }])
     const sent = await shipped(variant, 4)
@@ -122,7 +122,7 @@ describe('a journal of stock', () => {
     ])
   })
 
-  test('splits a landed cost over what is there and what was sold', async () => {
+  test('splits a landed cost between goods on hand and goods sold', async () => {
     const [a, b] = [await tracked(merchant), await tracked(merchant)]
     const purchase = await bought(merchant, [
       { variant_id: a, quantity: 4, unit_cost_cents: 10 },
@@ -179,7 +179,7 @@ describe('a journal of stock', () => {
     ])
   })
 
-  test('counts units as sold that were shipped before they were counted in', async () => {
+  test('counts units as sold that were shipped before they were received', async () => {
     const variant = await tracked(merchant)
     await bought(merchant, [{ variant_id: variant, quantity: 3, unit_cost_cents: 100 }])
     const { order } = await store.place({ items: [{ variant_id: variant, quantity: 3 }] })
@@ -195,7 +195,7 @@ describe('a journal of stock', () => {
     assert.deepEqual(late?.accounts, { inventory_asset: 480, cogs: 240, goods_in_transit: -720 })
   })
 
-  test('is not made by a transfer, nor by goods that cost nothing', async () => {
+  test('is not made for a transfer, nor for goods without a cost', async () => {
     const [paid, free] = [await tracked(merchant), await tracked(merchant)]
     ok(await merchant.post('/v1/merchant/inventory/locations', { id: 'attic', name: 'A' }), 201)
     await bought(merchant, [{ variant_id: paid, quantity: 2, unit_cost_cents: 5 }])
@@ -209,7 +209,7 @@ describe('a journal of stock', () => {
     assert.deepEqual(journals, [])
   })
 
-  test('is dated by the change and not by its posting', async () => {
+  test('has the date of the change and not of its posting', async () => {
     const { merchant: owner } = await openShop(store.app, 'later')
     const variant = await tracked(owner)
     const purchase = await ordered(owner, [
@@ -245,7 +245,7 @@ describe('a journal of stock', () => {
     await assertStockAddsUp(store.superuser)
   })
 
-  test('is in no ledger of another store', async () => {
+  test('is never in the ledger of another store', async () => {
     const { merchant: other } = await openShop(store.app, 'globex')
     const variant = await tracked(merchant)
     await bought(merchant, [{ variant_id: variant, quantity: 1, unit_cost_cents: 77 }])
@@ -253,7 +253,7 @@ describe('a journal of stock', () => {
     assert.deepEqual(await balancesOf(other), {})
   })
 
-  test('is refused at its source where its sum would not be exact', async () => {
+  test('is refused at the change of stock if its sum would not be exact', async () => {
     const variant = await tracked(merchant)
     const dear = { variant_id: variant, quantity: 1, unit_cost_cents: 100_000_000_000 }
     const purchase = await bought(merchant, [dear])
@@ -279,7 +279,7 @@ describe('a journal of stock', () => {
   })
 })
 
-test('the journals, figures and usage of sales are what they were', async (t) => {
+test('the journals, figures and usage of sales do not change', async (t) => {
   const app = await openBilling(t)
   const shop = await app.shopAt('acme', '2032-01-05T09:00:00Z')
   const variant_id = await tracked(shop.merchant)

@@ -115,7 +115,7 @@ test('the stock of a store', async (t) => {
     assert.deepEqual([below.status, below.body.error.code], [422, 'stock_below_zero'])
   })
 
-  await t.test('is adjusted once by many callers that expect the same level', async () => {
+  await t.test('is adjusted once when many callers expect the same level', async () => {
     const variant = await track(10)
     const body = { delta: -1, expected_on_hand: 10, reason }
     const answers = await times(10, () => adjust(variant, body))
@@ -127,7 +127,7 @@ test('the stock of a store', async (t) => {
     assert.deepEqual(await countersOf(superuser, variant), { default: [19, 0, 0] })
   })
 
-  await t.test('may be counted below the units sold, and then none are available', async () => {
+  await t.test('may be counted below the units sold, and then no unit is available', async () => {
     const variant = await track(5)
     const order = randomUUID()
     const lines = [{ variant_id: variant, quantity: 4 }]
@@ -139,7 +139,7 @@ test('the stock of a store', async (t) => {
     assert.deepEqual(await available(db, [variant]), new Map([[variant, 3]]))
   })
 
-  await t.test('limits no variant that is not tracked or may be backordered', async () => {
+  await t.test('does not limit variants that are not tracked or may be backordered', async () => {
     const [counted, owed] = [await track(2), await track(2, { allow_backorder: true })]
     const free = await putVariant(superuser)
     const left = await available(db, [counted, owed, free])
@@ -289,7 +289,7 @@ test('the stock of a store', async (t) => {
     await miscount(-1)
   })
 
-  await t.test('is recounted: a wrong counter is reported and left as it is', async () => {
+  await t.test('reports a wrong counter in a recount, and leaves it as it is', async () => {
     const log: Record<string, unknown>[] = []
     const logger = { error: (fields: Record<string, unknown>) => void log.push(fields) }
     const worker = app.database.open('fd_worker')
@@ -340,28 +340,34 @@ test('the locations of a store', async (t) => {
     assert.deepEqual([locations, total], [[renamed.body.location], 1])
   })
 
-  await t.test('have stock beside the default one, and can be archived once empty', async () => {
-    const variant = await putVariant(superuser)
-    const url = `${URL}/${variant}/adjust`
-    await acme.post(url, { delta: 2, reason })
-    await acme.post(url, { delta: 3, reason, location_id: 'east' })
-    assert.deepEqual(await countersOf(superuser, variant), { default: [2, 0, 0], east: [3, 0, 0] })
-    assert.equal((await acme.get(`${URL}/${variant}`)).body.item.on_hand, 5)
-    const full = await remove('east')
-    assert.deepEqual([full.status, full.body.error.code], [409, 'location_in_use'])
-    await acme.post(url, { set_on_hand: 0, reason, location_id: 'east' })
-    const closed = await remove('east')
-    assert.equal(closed.status, 200, closed.text)
-    assert.ok(closed.body.location.archived_at)
-    assert.deepEqual((await remove('east')).body, closed.body)
-    const late = await acme.post(url, { delta: 1, reason, location_id: 'east' })
-    assert.equal(late.body.error.code, 'location_not_found')
-    assert.equal((await acme.patch(`${LOCATIONS}/east`, { name: 'x' })).status, 404)
-    assert.equal((await acme.post(LOCATIONS, east)).body.error.code, 'location_exists')
-    assert.equal((await acme.get(LOCATIONS)).body.total, 1)
-    assert.equal((await remove('default')).body.error.code, 'location_in_use')
-    await assertStockAddsUp(superuser)
-  })
+  await t.test(
+    'have stock beside the default location, and can be archived once empty',
+    async () => {
+      const variant = await putVariant(superuser)
+      const url = `${URL}/${variant}/adjust`
+      await acme.post(url, { delta: 2, reason })
+      await acme.post(url, { delta: 3, reason, location_id: 'east' })
+      assert.deepEqual(await countersOf(superuser, variant), {
+        default: [2, 0, 0],
+        east: [3, 0, 0],
+      })
+      assert.equal((await acme.get(`${URL}/${variant}`)).body.item.on_hand, 5)
+      const full = await remove('east')
+      assert.deepEqual([full.status, full.body.error.code], [409, 'location_in_use'])
+      await acme.post(url, { set_on_hand: 0, reason, location_id: 'east' })
+      const closed = await remove('east')
+      assert.equal(closed.status, 200, closed.text)
+      assert.ok(closed.body.location.archived_at)
+      assert.deepEqual((await remove('east')).body, closed.body)
+      const late = await acme.post(url, { delta: 1, reason, location_id: 'east' })
+      assert.equal(late.body.error.code, 'location_not_found')
+      assert.equal((await acme.patch(`${LOCATIONS}/east`, { name: 'x' })).status, 404)
+      assert.equal((await acme.post(LOCATIONS, east)).body.error.code, 'location_exists')
+      assert.equal((await acme.get(LOCATIONS)).body.total, 1)
+      assert.equal((await remove('default')).body.error.code, 'location_in_use')
+      await assertStockAddsUp(superuser)
+    },
+  )
 
   await t.test('are never archived while stock is being added', async () => {
     const variant = await putVariant(superuser)

@@ -44,7 +44,7 @@ describe('a key that is optional', () => {
     await enable(merchant, 'bulk_fulfillment')
   })
 
-  test('is described as such, beside one that is required', () => {
+  test('is described as optional, and a required key as required', () => {
     for (const path of [
       '/v1/merchant/inventory/{variant_id}/adjust',
       '/v1/merchant/inventory/adjust-bulk',
@@ -81,7 +81,7 @@ describe('a key that is optional', () => {
     assert.deepEqual([again.status, again.body.level.on_hand], [200, 11])
   })
 
-  test('keeps the refusal of an adjustment, and is refused itself if it is no key', async () => {
+  test('keeps the refusal of an adjustment, and is refused if it is malformed', async () => {
     const variant = await tracked(1)
     const url = `/v1/merchant/inventory/${variant}/adjust`
     const headers = keyed()
@@ -95,7 +95,7 @@ describe('a key that is optional', () => {
     assert.equal(bad.body.error.code, 'idempotency_key_invalid')
   })
 
-  test('makes many adjustments once, with the rows that were refused', async () => {
+  test('makes many adjustments once, and replays the refused rows', async () => {
     const [a, b] = [await tracked(1), await tracked(1)]
     const headers = keyed()
     const body = {
@@ -122,7 +122,7 @@ describe('a key that is optional', () => {
     assert.deepEqual([await onHand(a), await onHand(b)], [6, 3])
   })
 
-  test('never deadlocks where two callers adjust the same levels in another order', async () => {
+  test('never deadlocks when two callers adjust the same levels in different orders', async () => {
     const variants = await times(8, () => tracked(100))
     const adjust = (ids: readonly string[]) =>
       merchant.post('/v1/merchant/inventory/adjust-bulk', {
@@ -134,7 +134,7 @@ describe('a key that is optional', () => {
     for (const variant of variants) assert.equal(await onHand(variant), 110)
   })
 
-  test('ships a parcel once, also if it is sent again', async () => {
+  test('ships a parcel once, also if the request is sent again', async () => {
     const variant = await tracked(5)
     const { order } = await store.place({ items: [{ variant_id: variant, quantity: 2 }] })
     const packed = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
@@ -147,7 +147,7 @@ describe('a key that is optional', () => {
     assert.equal(keyless.body.error.code, 'invalid_transition')
   })
 
-  test('packs many orders once, and a retry has their parcels', async () => {
+  test('packs many orders once, and a retry answers with their parcels', async () => {
     const variant = await tracked(50)
     const placed = [1, 2, 3].map(() =>
       store.place({ items: [{ variant_id: variant, quantity: 2 }] }),

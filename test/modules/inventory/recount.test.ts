@@ -48,7 +48,7 @@ test('the recount of stock', async (t) => {
     await superuser.query('commit')
   }
 
-  await t.test('goes on from the last movement that it has counted', async () => {
+  await t.test('continues after the last movement that it has counted', async () => {
     const variant = await putTracked(superuser, { on_hand: 50 })
     await sell(variant, 2)
     assert.deepEqual(await recount(), [])
@@ -61,7 +61,7 @@ test('the recount of stock', async (t) => {
     await changeFirst(variant, -1)
   })
 
-  await t.test('begins at the first movement again within the period', async () => {
+  await t.test('begins again at the first movement within the period', async () => {
     const variant = await putTracked(superuser, { on_hand: 50 })
     assert.deepEqual(await recount(), [])
     const { rows } = await superuser.query(
@@ -88,7 +88,7 @@ test('the recount of stock', async (t) => {
     assert.deepEqual(again.rows, [{ later: true }])
   })
 
-  await t.test('loses no movement that commits late, of this level or another', async () => {
+  await t.test('counts movements that commit late, of any level', async () => {
     const [slow, quick] = [
       await putTracked(superuser, { on_hand: 50 }),
       await putTracked(superuser, { on_hand: 50 }),
@@ -110,7 +110,7 @@ test('the recount of stock', async (t) => {
   })
 
   await t.test(
-    'reads a bounded part of a long history at a time, and compares at its end',
+    'reads a bounded part of a long history at a time, and compares at the end',
     async () => {
       const variant = await putTracked(superuser, { on_hand: 50 })
       await superuser.query(
@@ -177,7 +177,7 @@ test('the recount of stock', async (t) => {
     assert.deepEqual(due.rows, [{ tomorrow: true }])
   })
 
-  await t.test('sees one moment while stock moves', async () => {
+  await t.test('sees a single moment while stock moves', async () => {
     const variant = await putTracked(superuser, { on_hand: 1_000 })
     let sold = false
     const selling = (async () => {

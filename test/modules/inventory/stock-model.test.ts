@@ -9,7 +9,7 @@ import { SUSPECT, sequences } from './stock-model/sequences.ts'
 
 const RUNS = process.env.LONG === '1' ? 150 : 3
 
-test('reserves and allocates exactly what the orders need, in any sequence of steps', async (t) => {
+test('the stock reserves and allocates exactly what the orders need, in any sequence of steps', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const ban = { kind: 'email', value: SUSPECT, action: 'review' }

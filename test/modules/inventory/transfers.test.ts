@@ -106,7 +106,7 @@ describe('a transfer', () => {
     assert.doesNotMatch(audit.text, /nearer/)
   })
 
-  test('leaves the units of orders where they are', async () => {
+  test('leaves the units that orders have reserved where they are', async () => {
     const variant = await tracked(5)
     await store.place({ items: [{ variant_id: variant, quantity: 3 }] })
     const refused = await send(variant, 3)
@@ -117,7 +117,7 @@ describe('a transfer', () => {
     assert.deepEqual(await levelsOf(variant), { default: 3, [EAST]: 2 })
   })
 
-  test('is refused for what the store does not have, and onto itself', async () => {
+  test('is refused for variants and locations that the store does not have, and onto the same location', async () => {
     const variant_id = await tracked(1)
     const good = {
       variant_id,
@@ -143,7 +143,7 @@ describe('a transfer', () => {
     assert.equal((await lesser.post(URL, good)).status, 403)
   })
 
-  test('a transfer and a checkout of the last unit: one of them has it', async () => {
+  test('a transfer and a checkout of the last unit at once: one of them gets it', async () => {
     for (let round = 0; round < 10; round++) {
       const variant = await tracked(1)
       const [moved, bought] = await Promise.all([
@@ -161,7 +161,7 @@ describe('a transfer', () => {
     }
   })
 
-  test('there and back at once never deadlocks, and never makes a unit', async () => {
+  test('a transfer there and back at once never deadlocks, and never creates a unit', async () => {
     const variant = await tracked(10)
     assert.equal((await send(variant, 5)).status, 201)
     const back = { from_location_id: EAST, to_location_id: 'default' }
@@ -170,7 +170,7 @@ describe('a transfer', () => {
     assert.deepEqual(await levelsOf(variant), { default: 5, [EAST]: 5 })
   })
 
-  test('is made once by a key, and each time without one', async () => {
+  test('is made once for a key, and each time without a key', async () => {
     const variant = await tracked(10)
     const key = { 'idempotency-key': randomUUID() }
     const answers = await times(5, () => send(variant, 2, {}, key))

@@ -16,7 +16,7 @@ const SUMS_EVERY = 300
 /** So often a worker posts what goods have cost: it is behind when the sums are made, and must be right. */
 const POSTED_EVERY = 64
 
-test('units are where they should be at three locations, after every one of many random steps', async (t) => {
+test('units are where they should be at three locations, after each of many random steps', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const model = await openUnitModel(app, shop, seededRandom(SEED))

@@ -131,7 +131,7 @@ describe('the loop that numbers journals', () => {
     await assertOracles(superuser)
   })
 
-  test('works for a store while the chains of many others are broken', async () => {
+  test('works for one store while the chains of many others are broken', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, openStore))
     for (const db of stores) await sell(db)
     await chainAll()
@@ -191,7 +191,7 @@ describe('the proof', () => {
     })
   })
 
-  test('counts journals without a number, and begins at the given number', async () => {
+  test('counts journals without a number, and begins at the requested number', async () => {
     const db = await openStore()
     await sellMany(db, 4)
     await chainAll()
@@ -293,7 +293,7 @@ describe('the proof', () => {
     })
   }
 
-  test('the proof of a long chain adds up from checkpoints, and verifies these too', async () => {
+  test('the proof of a long chain adds up from checkpoints, and verifies the checkpoints too', async () => {
     const db = await openStore()
     const sales = (count: number, cents: number) =>
       db.transaction('sell', (tx) =>

@@ -40,7 +40,7 @@ const sale = (order_id: string): NewJournal => ({
 })
 
 describe('a journal', () => {
-  test('is stored with its entries in order, without those of zero', async () => {
+  test('is stored with its entries in order, without entries of zero', async () => {
     const order = randomUUID()
     const { db, posted } = await write(sale(order))
     const entries = await listEntriesOfOrder(db, order)
@@ -59,7 +59,7 @@ describe('a journal', () => {
     assert.deepEqual(await listEntriesOfOrder(platform.app.tenant(other), order), [])
   })
 
-  test('is dated now, or by when it happened', async () => {
+  test('is dated now, or at the given time of the event', async () => {
     const [now, then] = [randomUUID(), randomUUID()]
     const { db } = await write(sale(now))
     await db.transaction('late', (tx) =>

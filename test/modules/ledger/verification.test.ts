@@ -25,7 +25,7 @@ const {
 } = await openLedgers({ after })
 
 describe('the loop that verifies ledgers', () => {
-  test('verifies new links in the next step, and records how far', async () => {
+  test('verifies new links in the next step, and records its position', async () => {
     const { step, alerts } = openVerifier()
     const db = await openStore()
     await sellMany(db, 5)
@@ -108,7 +108,7 @@ describe('the loop that verifies ledgers', () => {
     })
   }
 
-  test('finds at once that verified history was written anew, with hashes that match', async () => {
+  test('finds at once that verified history was rewritten, with hashes that match', async () => {
     const { step } = openVerifier()
     const db = await openStore()
     await sellMany(db, 4)
@@ -205,7 +205,7 @@ describe('the loop that verifies ledgers', () => {
     assert.equal((await ledger.proof(db, { key })).fault?.kind, 'forged')
   })
 
-  test('notices while it runs that a record was set back or removed', async () => {
+  test('notices while it runs that its record was set back or removed', async () => {
     const { step } = openVerifier()
     const [db, other] = [await openStore(), await openStore()]
     for (const store of [db, other]) await sellMany(store, 2)
@@ -234,7 +234,7 @@ describe('the loop that verifies ledgers', () => {
     assert.deepEqual((await readRow(db)).fault, 'rolled_back')
   })
 
-  test('finds a checkpoint of the balances that was changed, new or old', async () => {
+  test('finds a changed checkpoint of the balances, new or old', async () => {
     const verifier = openVerifier()
     const { step, clock } = verifier
     const db = await openStore()
@@ -280,7 +280,7 @@ describe('the loop that verifies ledgers', () => {
     assert.equal((await ledger.proof(db, { key })).verified, true)
   })
 
-  test('does a bounded part of a long chain, and every store has its turn', async () => {
+  test('verifies a bounded part of a long chain at a time, and every store has its turn', async () => {
     const { step } = openVerifier()
     const [long, short] = [await openStore(), await openStore()]
     await sellMany(long, 4_100)
@@ -297,7 +297,7 @@ describe('the loop that verifies ledgers', () => {
     assert.equal(proven.trial_balance[0]?.balance_cents, (4_100 * 4_101) / 2)
   })
 
-  test('is due again when links were added while it worked, also in an open transaction', async () => {
+  test('is due again when links were added during its work, also in an open transaction', async () => {
     const db = await openStore()
     await sellMany(db, 2)
     const worker = platform.worker.tenant(db.tenant)
@@ -342,7 +342,7 @@ describe('the loop that verifies ledgers', () => {
     assert.equal((await readRow(db)).due, true)
   })
 
-  test('adds links of a journal that commits late to what is verified', async () => {
+  test('verifies links of a journal that commits late', async () => {
     const { step } = openVerifier()
     const db = await openStore()
     const posted = Promise.withResolvers<void>()

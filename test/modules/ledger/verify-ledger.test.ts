@@ -12,7 +12,7 @@ const { platform, key, openStore, sellMany, openVerifier, readRow, makeDue, tamp
   await openLedgers({ after })
 
 describe('the summary for the doctor', () => {
-  test('counts stores with a fault, without a record, and put off for ever', async () => {
+  test('counts stores with a fault, stores without a record, and stores whose verification never comes', async () => {
     const operator = platform.database.open('fd_operator').allStores
     const summarize = () => queries.summarize(operator, 900, 7)
     const { step } = openVerifier()
@@ -45,7 +45,7 @@ describe('the role verify-ledger', () => {
     return { exitCode, lines }
   }
 
-  test('verifies from the first journal, whatever is recorded', async () => {
+  test('verifies from the first journal, whatever is recorded as verified', async () => {
     const { step } = openVerifier()
     const db = await openStore()
     await sellMany(db, 3)
@@ -63,7 +63,7 @@ describe('the role verify-ledger', () => {
     assert.deepEqual((await run(randomUUID())).lines, ['there is no ledger to verify\n'])
   })
 
-  test('says which ledger has more money than can be counted, and goes on with the others', async () => {
+  test('names the ledger whose sums are too large to count, and goes on with the others', async () => {
     const [before, large, after] = [await openStore(), await openStore(), await openStore()]
     await sellMany(before, 1)
     await large.transaction('sell', (tx) =>
@@ -85,7 +85,7 @@ describe('the role verify-ledger', () => {
     assert.ok(alerts.some(({ tenant_ref }) => tenant_ref === large.tenant))
   })
 
-  test('replaces an untrue record only when that is accepted', async () => {
+  test('replaces a false record only if the operator accepts that', async () => {
     const { step } = openVerifier()
     const db = await openStore()
     await sellMany(db, 3)

@@ -31,7 +31,7 @@ test('the record of a reader', async (t) => {
   const { app, merchant, superuser, ask, join, linksTo, press, leaveLink, historyOf } = readers
   const store = await app.store('acme')
 
-  await t.test('has what was shown, when, where, and by which mail it was confirmed', async () => {
+  await t.test('has the wording, the time, the place and the mail that confirmed it', async () => {
     const form_url = 'https://acme.example/#newsletter'
     await join('Ann@Example.com', { form_url, ip: '203.0.113.77' })
     const [given, ...more] = await historyOf('ann@EXAMPLE.com')
@@ -53,18 +53,21 @@ test('the record of a reader', async (t) => {
     assert.deepEqual([version, locale], ['newsletter-1', 'en'])
   })
 
-  await t.test('has the wording that was shown then, also after the store changed it', async () => {
-    await merchant.patch('/v1/my/store', { display_name: 'Other', language: 'de-AT' })
-    await join('berta@example.com')
-    const [berta] = await historyOf('berta@example.com')
-    assert.equal(berta.text.locale, 'de')
-    assert.match(berta.text.text, /Newsletter von Other bekommen/)
-    const [ann] = await historyOf('ann@example.com')
-    assert.match(ann.text.text, /The acme store/)
-    await merchant.patch('/v1/my/store', { display_name: 'The acme store', language: 'en' })
-  })
+  await t.test(
+    'has the wording that was shown at the time, also after the store changed it',
+    async () => {
+      await merchant.patch('/v1/my/store', { display_name: 'Other', language: 'de-AT' })
+      await join('berta@example.com')
+      const [berta] = await historyOf('berta@example.com')
+      assert.equal(berta.text.locale, 'de')
+      assert.match(berta.text.text, /Newsletter von Other bekommen/)
+      const [ann] = await historyOf('ann@example.com')
+      assert.match(ann.text.text, /The acme store/)
+      await merchant.patch('/v1/my/store', { display_name: 'The acme store', language: 'en' })
+    },
+  )
 
-  await t.test('grows by a row for each decision, and by none for a repeated one', async () => {
+  await t.test('grows by a row for each decision, and not for a repeated one', async () => {
     await join('cara@example.com')
     const [link = ''] = await linksTo('cara@example.com')
     assert.equal((await press(link)).status, 200, 'confirmed again')
@@ -89,7 +92,7 @@ test('the record of a reader', async (t) => {
     }
   })
 
-  await t.test('agrees with the list, however many decide at once', async () => {
+  await t.test('agrees with the list, however many decisions come at once', async () => {
     await ask('dora@example.com')
     const [yes = ''] = await linksTo('dora@example.com')
     const no = leaveLink('dora@example.com')
@@ -101,7 +104,7 @@ test('the record of a reader', async (t) => {
     await assertConsentsAgree(superuser)
   })
 
-  await t.test('is found by a customer, by the address that they have', async () => {
+  await t.test('is found by a customer, through the address of the customer', async () => {
     const customer = { customer_ref: 'ann/1', email: 'ann@example.com' }
     const bought = await checkout(app, readers.shop, cart(readers.shop.variants[1_000], customer))
     assert.equal(bought.status, 201, bought.text)
@@ -118,17 +121,20 @@ test('the record of a reader', async (t) => {
     assert.ok(given.length > 2 && given.every(({ state }) => state === 'given'))
   })
 
-  await t.test('is of one store: another sees nothing of it, and decides for itself', async () => {
-    const other = await app.merchant('other')
-    assert.deepEqual((await other.get(`${CONSENTS}?email=ann@example.com`)).body.consents, [])
-    const left = await other.post(`${CONSENTS}/withdraw`, { email: 'ann@example.com' })
-    assert.deepEqual([left.status, left.body.recorded], [200, true])
-    const mailable = async (tenant: string) => [
-      ...(await mayBeMailed(await app.store(tenant), ['ann@example.com'])),
-    ]
-    assert.deepEqual(await mailable('acme'), ['ann@example.com'])
-    assert.deepEqual(await mailable('other'), [])
-  })
+  await t.test(
+    'belongs to one store: another store sees none of it, and decides for itself',
+    async () => {
+      const other = await app.merchant('other')
+      assert.deepEqual((await other.get(`${CONSENTS}?email=ann@example.com`)).body.consents, [])
+      const left = await other.post(`${CONSENTS}/withdraw`, { email: 'ann@example.com' })
+      assert.deepEqual([left.status, left.body.recorded], [200, true])
+      const mailable = async (tenant: string) => [
+        ...(await mayBeMailed(await app.store(tenant), ['ann@example.com'])),
+      ]
+      assert.deepEqual(await mailable('acme'), ['ann@example.com'])
+      assert.deepEqual(await mailable('other'), [])
+    },
+  )
 
   await t.test('needs the scope of marketing', async () => {
     const reader = await app.merchant('acme', 'read:own_customers')
@@ -150,7 +156,7 @@ test('a merchant', async (t) => {
   const withdraw = (body: unknown) => merchant.post(`${CONSENTS}/withdraw`, body)
 
   await t.test(
-    'records once that a person wants no mail, also one who is not on the list',
+    'records once that a person wants no mail, also if the person is not on the list',
     async () => {
       await join('ann@example.com')
       const note = 'told us on the phone'
@@ -173,7 +179,7 @@ test('a merchant', async (t) => {
     },
   )
 
-  await t.test('is refused what is no address', async () => {
+  await t.test('is refused bad addresses', async () => {
     await assertRefused(
       [
         ['no address', {}, 'invalid_body', 'email'],
@@ -195,7 +201,7 @@ test('a merchant', async (t) => {
   const bring = (consents: unknown) => merchant.post(`${CONSENTS}/import`, { consents })
 
   await t.test(
-    'brings consents with their evidence, and brings back none of those who have left',
+    'imports consents with their evidence, and does not bring back readers who have left',
     async () => {
       await join('kate@example.com')
       await join('left@example.com')
@@ -229,7 +235,7 @@ test('a merchant', async (t) => {
     },
   )
 
-  await t.test('brings the same address once, by two imports at once', async () => {
+  await t.test('imports the same address once by two imports at once', async () => {
     const both = Array.from({ length: 6 }, (_, at) => ({
       email: `n${at}@example.com`,
       ...evidence,
@@ -270,7 +276,7 @@ test('a merchant', async (t) => {
   })
 })
 
-test('marketing may be sent to who agreed and is not suppressed, in any spelling', async () => {
+test('marketing may be sent to readers who agreed and are not suppressed, in any spelling', async () => {
   const { app, shop, merchant, join, tell } = await openStore('initech')
   const store = await app.store(shop.tenant)
   for (const name of ['ann', 'bob', 'cid', 'dan']) await join(`${name}@example.com`)
@@ -292,7 +298,7 @@ test('marketing may be sent to who agreed and is not suppressed, in any spelling
   assert.equal((await mayBeMailed(byWorker, asked)).size, 2, 'the loops ask as fd_worker')
 })
 
-test('consent records the network of an address, and not the address', () => {
+test("consent records the network of the reader's IP address, and not the address itself", () => {
   const table = [
     ['203.0.113.77', '203.0.113.0/24'],
     ['203.0.113.77:443', '203.0.113.0/24'],
@@ -307,7 +313,7 @@ test('consent records the network of an address, and not the address', () => {
   for (const [address, network] of table) assert.equal(networkOf(address), network, String(address))
 })
 
-test('an erased person leaves no consent, suppression or figure, and can read all before', async () => {
+test('an erased person leaves no consent, suppression or figure, and can export all of them before', async () => {
   const readers = await openStore('hooli')
   const { app, shop, merchant, superuser, join, tell } = readers
   const email = `${randomUUID()}@example.com`

@@ -181,7 +181,7 @@ test('coupons', async (t) => {
     assertRefused(refusals, (body) => acme.post(URL, body)),
   )
 
-  await t.test('change all terms but their code and type, by the same rules', async () => {
+  await t.test('can change all terms but code and type, by the same rules', async () => {
     const { id } = await createCoupon(acme, { code: 'FIXED-ONE', usage_limit: 5 })
     const patch = {
       code: 'other',
@@ -231,7 +231,7 @@ test('coupons', async (t) => {
     assert.ok(trail.every((each: { actor: string }) => each.actor.startsWith('merchant_key:')))
   })
 
-  await t.test('are listed by the status they have now, newest first', async () => {
+  await t.test('are listed by their present status, newest first', async () => {
     const store = await app.merchant('lister')
     const old = await createCoupon(store, { ends_at: '2020-01-01T00:00:00Z' })
     const draft = await createCoupon(store, { status: 'draft' })

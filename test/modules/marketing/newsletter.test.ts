@@ -41,7 +41,7 @@ describe('a newsletter', () => {
     assert.equal((await press(path)).status, 200, 'a second press changes nothing')
   })
 
-  test('never tells whether an address is on it, and mails those on it nothing', async () => {
+  test('never tells whether an address is on the list, and sends no mail to addresses on it', async () => {
     const { ask, join, linksTo } = await openStore()
     await join('ann@example.com')
     const known = await ask('ann@example.com')
@@ -51,7 +51,7 @@ describe('a newsletter', () => {
     assert.equal((await linksTo('bob@example.com')).length, 1)
   })
 
-  test('mails one address twice a day at most, however many ask in its name', async () => {
+  test('mails one address at most twice a day, however many requests come in its name', async () => {
     const { ask, linksTo } = await openStore()
     const ips = Array.from({ length: 20 }, (_, at) => `203.0.113.${at}`)
     const answers = await Promise.all(ips.map((ip) => ask('ann@example.com', { ip })))
@@ -59,7 +59,7 @@ describe('a newsletter', () => {
     assert.equal((await linksTo('ann@example.com')).length, 2)
   })
 
-  test('mails one address twice in a whole day, not in an hour of it', async () => {
+  test('counts the two mails over a whole day, and not over an hour of it', async () => {
     const { app, ask, linksTo } = await openStore()
     const email = `${randomUUID()}@example.com`
     const age = (hours: number) =>
@@ -77,7 +77,7 @@ describe('a newsletter', () => {
     assert.equal((await linksTo(email)).length, 3)
   })
 
-  test('mails one address ten times a day at most, however many stores are asked, with or without a plus', async () => {
+  test('mails one address at most ten times a day for all stores, with or without a plus', async () => {
     const mailbox = randomUUID()
     const recipients: string[] = []
     for (let at = 0; at < 7; at++) {
@@ -95,7 +95,7 @@ describe('a newsletter', () => {
     assert.deepEqual(rows, [{ mails: 10 }])
   })
 
-  test('a newsletter of a sandbox mails its owner alone, and keeps the mails to others', async () => {
+  test('a newsletter of a sandbox mails its owner alone, and keeps all other mails unsent', async () => {
     const { app, shop, ask } = await openStore()
     const { tenant } = shop
     await app.operator.put(`/v1/stores/${tenant}/owner`, { email: 'owner@acme.example' })
@@ -122,7 +122,7 @@ describe('a newsletter', () => {
     assert.equal((await from('203.0.113.2')).status, 202)
   })
 
-  test('is left by the link of every exported line, in one click, for ever', async (t) => {
+  test('can be left by the link of every exported row, in one click, for ever', async (t) => {
     const clock = movableClock()
     const { merchant, join, press, subscriber } = await openReaders(t, { clock })
     await join('ann@example.com')
@@ -135,7 +135,7 @@ describe('a newsletter', () => {
     assert.equal((await merchant.get(`${LIST}/export.csv`)).text.split('\r\n').length, 2)
   })
 
-  test('is joined again after it was left, by a new link alone', async () => {
+  test('can be joined again after leaving only by a new link', async () => {
     const { ask, join, linksTo, merchant, press, subscriber } = await openStore()
     await join('ann@example.com')
     const { id } = await subscriber('ann@example.com')
@@ -147,7 +147,7 @@ describe('a newsletter', () => {
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
   })
 
-  test('refuses links that were changed, are of the other kind, or have expired', async (t) => {
+  test('refuses links that were changed, are of another kind, or have expired', async (t) => {
     const clock = movableClock()
     const { app, merchant, ask, join, linksTo, press, subscriber } = await openReaders(t, { clock })
     await ask('late@example.com')
@@ -228,7 +228,7 @@ describe('a newsletter', () => {
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
   })
 
-  test('refuses what is no address, and a key without the scope', async () => {
+  test('refuses bad addresses, and a key without the scope', async () => {
     const { app, shop, ask } = await openStore()
     const addresses = ['', 'ann', 'a@b@', 7, null, `${'a'.repeat(250)}@example.com`]
     await assertRefused(
@@ -241,7 +241,7 @@ describe('a newsletter', () => {
     assert.equal((await app.storefront.post(nowhere, { email: 'a@b.example' })).status, 404)
   })
 
-  test('forgets requests that were not confirmed for 30 days, and keeps the others', async (t) => {
+  test('forgets requests that were not confirmed for 30 days, and keeps the newer ones', async (t) => {
     const { app, ask, join, subscriber, superuser } = await openReaders(t)
     await join('ann@example.com')
     await ask('bob@example.com')

@@ -45,17 +45,20 @@ test('the redemptions of a coupon', async (t) => {
 
   const read = async (id: string) => (await acme.get(`${URL}/${id}`)).body.coupon
 
-  await t.test('200 at once of a coupon with one use give exactly one use', async () => {
-    const { id: coupon_id } = await createCoupon(acme, { usage_limit: 1 })
-    const answers = await times(200, (i) => claim({ coupon_id, customer_ref: `customer ${i}` }))
-    assert.deepEqual([count(answers, 'claimed'), count(answers, 'exhausted')], [1, 199])
-    const { used_count, status } = await read(coupon_id)
-    assert.deepEqual([used_count, status], [1, 'exhausted'])
-    assert.equal((await acme.get(`${URL}/${coupon_id}/redemptions`)).body.total, 1)
-  })
+  await t.test(
+    '200 redemptions at once of a coupon with one use give exactly one use',
+    async () => {
+      const { id: coupon_id } = await createCoupon(acme, { usage_limit: 1 })
+      const answers = await times(200, (i) => claim({ coupon_id, customer_ref: `customer ${i}` }))
+      assert.deepEqual([count(answers, 'claimed'), count(answers, 'exhausted')], [1, 199])
+      const { used_count, status } = await read(coupon_id)
+      assert.deepEqual([used_count, status], [1, 'exhausted'])
+      assert.equal((await acme.get(`${URL}/${coupon_id}/redemptions`)).body.total, 1)
+    },
+  )
 
   await t.test(
-    'never exceed the limit per customer, however many at once, and leave other customers theirs',
+    'never exceed the limit per customer, however many at once, and leave other customers their uses',
     async () => {
       const { id: coupon_id } = await createCoupon(acme, {
         usage_limit: 50,
@@ -95,7 +98,7 @@ test('the redemptions of a coupon', async (t) => {
     )
   })
 
-  await t.test('use a single-use code once, however many at once', async () => {
+  await t.test('use a single-use code once, however many redemptions come at once', async () => {
     const { id: coupon_id } = await createCoupon(acme)
     const [code] = (await acme.post(`${URL}/${coupon_id}/codes`, { count: 1 })).body.codes
     const found = await marketing.findForCheckout(db, code.toLowerCase(), 'ana')
@@ -112,7 +115,7 @@ test('the redemptions of a coupon', async (t) => {
     assert.equal(await claim({ coupon_id, code_id }), 'claimed')
   })
 
-  await t.test('refuse a code of another coupon, and count no use', async () => {
+  await t.test('refuse a code of another coupon without counting a use', async () => {
     const [one, other] = [await createCoupon(acme), await createCoupon(acme)]
     const [code] = (await acme.post(`${URL}/${other.id}/codes`, { count: 1 })).body.codes
     const found = await marketing.findForCheckout(db, code)
@@ -142,7 +145,7 @@ test('the redemptions of a coupon', async (t) => {
   })
 
   await t.test(
-    'count exactly the uses that stand after concurrent claims and releases',
+    'count exactly the remaining uses after concurrent claims and releases',
     async () => {
       const { id: coupon_id } = await createCoupon(acme, { usage_limit: 10 })
       const answers = await times(40, async (i) => {
@@ -188,7 +191,7 @@ test('the redemptions of a coupon', async (t) => {
 })
 
 describe('a checkout finds a coupon', () => {
-  test('a checkout finds a coupon by its code in any spelling, in its own store, with the number of uses of the customer', async (t) => {
+  test("a checkout finds a coupon by its code in any spelling, in its own store, with the customer's number of uses", async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const other = await app.store('other')

@@ -19,37 +19,40 @@ test('what the mail provider tells', async (t) => {
   const { app, merchant, superuser, join, ask, linksTo, press, historyOf, tell } = readers
   await app.merchant('other')
 
-  await t.test('a bounce of an address that does not exist stops all stores', async () => {
-    const email = 'gone@example.com'
-    await join(email)
-    const answer = await tell({
-      kind: 'hard_bounce',
-      email: 'GONE@example.com',
-      tenant_ref: 'acme',
-      detail: '550 5.1.1 <Gone@Example.com> unknown, id 4111 1111 1111 1111\r\n',
-    })
-    assert.deepEqual(answer.body, { received: 1, suppressed: 1 }, answer.text)
-    const row = await rowOf(readers, email)
-    assert.deepEqual(
-      [row.reason, row.created_by, row.detail],
-      ['hard_bounce', 'mail_provider', '550 5.1.1 <[address]> unknown, id [number] '],
-    )
-    assert.equal(await mailable(readers, email), false)
-    const listed = (await app.operator.get('/v1/mail/suppressions')).body.suppressions
-    assert.deepEqual([listed[0].domain, listed[0].reason], ['example.com', 'hard_bounce'])
-    assert.ok(!JSON.stringify(listed).includes('gone'), 'the operator sees no address')
-    await superuser.query(`delete from mail_suppressions`)
-    assert.equal(await mailable(readers, email), false, 'also without the row of the store')
-  })
+  await t.test(
+    'a bounce of an address that does not exist stops marketing of all stores to it',
+    async () => {
+      const email = 'gone@example.com'
+      await join(email)
+      const answer = await tell({
+        kind: 'hard_bounce',
+        email: 'GONE@example.com',
+        tenant_ref: 'acme',
+        detail: '550 5.1.1 <Gone@Example.com> unknown, id 4111 1111 1111 1111\r\n',
+      })
+      assert.deepEqual(answer.body, { received: 1, suppressed: 1 }, answer.text)
+      const row = await rowOf(readers, email)
+      assert.deepEqual(
+        [row.reason, row.created_by, row.detail],
+        ['hard_bounce', 'mail_provider', '550 5.1.1 <[address]> unknown, id [number] '],
+      )
+      assert.equal(await mailable(readers, email), false)
+      const listed = (await app.operator.get('/v1/mail/suppressions')).body.suppressions
+      assert.deepEqual([listed[0].domain, listed[0].reason], ['example.com', 'hard_bounce'])
+      assert.ok(!JSON.stringify(listed).includes('gone'), 'the operator sees no address')
+      await superuser.query(`delete from mail_suppressions`)
+      assert.equal(await mailable(readers, email), false, 'also without the row of the store')
+    },
+  )
 
-  await t.test('leaves mails alone that are no marketing', async () => {
+  await t.test("the provider's reports do not stop mails that are no marketing", async () => {
     const email = 'still@example.com'
     await tell({ kind: 'hard_bounce', email, tenant_ref: 'acme' })
     assert.equal((await ask(email)).status, 202)
     assert.equal((await linksTo(email)).length, 1, 'a mail that its reader asked for')
   })
 
-  await t.test('is proven wrong by a reader who opens a mail and asks for more', async () => {
+  await t.test('a bounce is cleared by a reader who opens a mail and asks for more', async () => {
     const email = 'back@example.com'
     await tell({ kind: 'hard_bounce', email, tenant_ref: 'acme' })
     await tell({ kind: 'complaint', email, tenant_ref: 'acme' })
@@ -114,22 +117,25 @@ test('what the mail provider tells', async (t) => {
     assert.deepEqual(nowhere.body, { received: 1, suppressed: 0 })
   })
 
-  await t.test('counts an event once, and events at once each once', async () => {
-    const email = 'twice@example.com'
-    const bounce = (event_id: string) =>
-      tell({ kind: 'soft_bounce', email, tenant_ref: 'acme', event_id })
-    await Promise.all(Array.from({ length: 8 }, () => bounce('the same')))
-    const counted = async () =>
-      (
-        await superuser.query('select soft_bounces from mail_suppressions where email = $1', [
-          email,
-        ])
-      ).rows[0].soft_bounces
-    assert.equal(await counted(), 1)
-    const answers = await Promise.all(Array.from({ length: 4 }, () => bounce(randomUUID())))
-    assert.equal(await counted(), 5)
-    assert.equal(answers.filter(({ body }) => body.suppressed === 1).length, 1)
-  })
+  await t.test(
+    "the provider's reports count once each, also when the same one comes several times at once",
+    async () => {
+      const email = 'twice@example.com'
+      const bounce = (event_id: string) =>
+        tell({ kind: 'soft_bounce', email, tenant_ref: 'acme', event_id })
+      await Promise.all(Array.from({ length: 8 }, () => bounce('the same')))
+      const counted = async () =>
+        (
+          await superuser.query('select soft_bounces from mail_suppressions where email = $1', [
+            email,
+          ])
+        ).rows[0].soft_bounces
+      assert.equal(await counted(), 1)
+      const answers = await Promise.all(Array.from({ length: 4 }, () => bounce(randomUUID())))
+      assert.equal(await counted(), 5)
+      assert.equal(answers.filter(({ body }) => body.suppressed === 1).length, 1)
+    },
+  )
 })
 
 test('feedback is taken from the mail provider alone', async (t) => {
@@ -217,13 +223,13 @@ test('a merchant', async (t) => {
     },
   )
 
-  await t.test('keeps their own entry when the reader joins again', async () => {
+  await t.test('a merchant keeps a manual suppression when the reader joins again', async () => {
     await add({ email: 'rival@example.com' })
     await join('rival@example.com')
     assert.equal(await mailable(readers, 'rival@example.com'), false)
   })
 
-  await t.test('lifts a bounce, but not for all stores', async () => {
+  await t.test('a merchant lifts a bounce for the own store, but not for all stores', async () => {
     await join('bounced@example.com')
     await tell({ kind: 'hard_bounce', email: 'bounced@example.com', tenant_ref: 'acme' })
     const { id } = await rowOf(readers, 'bounced@example.com')
@@ -237,7 +243,7 @@ test('a merchant', async (t) => {
     assert.equal((await byOperator('nonsense')).body.error.code, 'invalid_body')
   })
 
-  await t.test('adds an address once, by many calls at once', async () => {
+  await t.test('a merchant adds an address once, also by many calls at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => add({ email: 'once@example.com' })),
     )
@@ -245,24 +251,27 @@ test('a merchant', async (t) => {
     assert.equal(new Set(answers.map(({ body }) => body.suppression.id)).size, 1)
   })
 
-  await t.test('lists by reason and address, and does not see those of another store', async () => {
-    const reasons = async (query: string) =>
-      (await merchant.get(`${SUPPRESSIONS}?${query}`)).body.suppressions.map(
-        ({ reason }: { reason: string }) => reason,
-      )
-    await tell({ kind: 'complaint', email: 'spam@example.com', tenant_ref: 'acme' })
-    assert.deepEqual(await reasons('reason=complaint'), ['complaint'])
-    assert.deepEqual([...new Set(await reasons('reason=manual'))], ['manual'])
-    assert.deepEqual(await reasons('email=spam@example.com&reason=manual'), [])
-    const other = await app.merchant('other')
-    assert.deepEqual((await other.get(SUPPRESSIONS)).body.suppressions, [])
-    const { id } = await rowOf(readers, 'spam@example.com')
-    const theirs = await other.post(`${SUPPRESSIONS}/${id}/lift`)
-    const nobodys = await other.post(`${SUPPRESSIONS}/${randomUUID()}/lift`)
-    assert.deepEqual(essence(theirs), essence(nobodys))
-  })
+  await t.test(
+    'a merchant lists by reason and address, and does not see suppressions of another store',
+    async () => {
+      const reasons = async (query: string) =>
+        (await merchant.get(`${SUPPRESSIONS}?${query}`)).body.suppressions.map(
+          ({ reason }: { reason: string }) => reason,
+        )
+      await tell({ kind: 'complaint', email: 'spam@example.com', tenant_ref: 'acme' })
+      assert.deepEqual(await reasons('reason=complaint'), ['complaint'])
+      assert.deepEqual([...new Set(await reasons('reason=manual'))], ['manual'])
+      assert.deepEqual(await reasons('email=spam@example.com&reason=manual'), [])
+      const other = await app.merchant('other')
+      assert.deepEqual((await other.get(SUPPRESSIONS)).body.suppressions, [])
+      const { id } = await rowOf(readers, 'spam@example.com')
+      const theirs = await other.post(`${SUPPRESSIONS}/${id}/lift`)
+      const nobodys = await other.post(`${SUPPRESSIONS}/${randomUUID()}/lift`)
+      assert.deepEqual(essence(theirs), essence(nobodys))
+    },
+  )
 
-  await t.test('needs the scope, and an address', async () => {
+  await t.test('a merchant needs the scope and a valid address', async () => {
     const reader = await app.merchant('acme', 'read:own_customers')
     for (const answer of [
       await reader.get(SUPPRESSIONS),

@@ -9,7 +9,7 @@ import { plain } from './sample-images.ts'
 
 const HASH = 'a'.repeat(64)
 
-test('a ref is accepted only if it is well formed and of the store itself', () => {
+test('a ref is accepted only if it is well formed and belongs to the store itself', () => {
   assert.deepEqual(media.parseAssetRef('acme', `asset:acme/${HASH}.png`), {
     sha256: HASH,
     extension: 'png',
@@ -69,7 +69,7 @@ test('the uses of assets', async (t) => {
     }
   })
 
-  await t.test('prevent the deletion of an asset until all have ended', async () => {
+  await t.test('prevent the deletion of an asset until all uses have ended', async () => {
     await use([a.asset_ref, b.asset_ref, a.asset_ref])
     await use([a.asset_ref], { kind: 'site', id: '7' })
     const refs = [

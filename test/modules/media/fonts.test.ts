@@ -22,7 +22,7 @@ async function upload(tenant: string, bytes: Buffer, content_type = FONT) {
 }
 
 describe('a web font', () => {
-  test('is stored as it came, and served as a font and as nothing else', async () => {
+  test('is stored unchanged, and served as a font and nothing else', async () => {
     const bytes = sampleFont(1)
     const { status, body, text } = await upload('acme', bytes)
     assert.equal(status, 201, text)
@@ -46,7 +46,7 @@ describe('a web font', () => {
     assert.deepEqual([listed.total, listed.assets[0].sha256], [1, sha256])
   })
 
-  test('is refused where it is none, is cut off, or does not unpack to what it says', async () => {
+  test('is refused if it is no font, is cut off, or unpacks to another size than it declares', async () => {
     const good = sampleFont(2)
     const tables = { head: Buffer.alloc(54) }
     const wrong: [what: string, bytes: Buffer][] = [
@@ -67,7 +67,7 @@ describe('a web font', () => {
     }
   })
 
-  test('cannot be a bomb, or too large', async () => {
+  test('is refused if it is too large, also after unpacking', async () => {
     const packed = makeWoff2({ head: Buffer.alloc(20 * 1_024 * 1_024) })
     assert.ok(packed.length < 2_000)
     assert.equal((await upload('acme', packed)).status, 422)
@@ -79,7 +79,7 @@ describe('a web font', () => {
     assert.equal(bound.max, 1_048_576)
   })
 
-  test('is not an image, nor an image a font, whatever is declared', async () => {
+  test('is never accepted as an image, nor an image as a font, whatever type is declared', async () => {
     const png = await plain('png', 3)
     for (const [bytes, type] of [
       [png, FONT],

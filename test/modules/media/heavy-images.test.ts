@@ -36,7 +36,7 @@ describe('an image that is too costly', { concurrency: false }, () => {
     assert.equal((await images.run('acme', clean(await plain('avif')))).width, 40)
   })
 
-  test('is refused by its memory, also where its header states a small size', async (t) => {
+  test('is refused by its memory, also if its header states a small size', async (t) => {
     const images = openImages(t, { memoryMb: 130 })
     const heavy = await heavyAvif(2_500)
     await assert.rejects(images.run('acme', clean(heavy)), refusal)
@@ -45,7 +45,7 @@ describe('an image that is too costly', { concurrency: false }, () => {
     await eventually(async () => assert.equal(busyProcesses(), 0))
   })
 
-  test('is refused by the time of day where the machine has no CPU to spare', async (t) => {
+  test('is refused by the wall clock if the machine has no CPU time to spare', async (t) => {
     const images = openImages(t, { wallMs: 100 })
     await assert.rejects(images.run('acme', clean(await heavyAvif(2_000))), refusal)
   })
@@ -64,7 +64,7 @@ describe('an image that is too costly', { concurrency: false }, () => {
     })
   })
 
-  test('ends with its caller, whether it runs or waits', async (t) => {
+  test('ends when its caller disconnects, whether it runs or waits', async (t) => {
     const images = openImages(t, {})
     const heavy = await heavyAvif(2_000)
     const caller = new AbortController()
@@ -92,17 +92,20 @@ test('the heavy images of one store delay no upload of another', async (t) => {
       ...(signal && { signal }),
     })
 
-  await t.test('however many there are', async () => {
-    const flood = Array.from({ length: 4 }, () => send(acme, heavy, 'image/avif'))
-    let answered = 0
-    for (const each of flood) each.then(() => (answered += 1))
-    await eventually(async () => assert.equal(app.runtime.images.waitingOf('acme'), 3))
-    assert.equal((await send(globex, light, 'image/png')).status, 201)
-    assert.ok(answered < 4, 'it did not wait for all of the heavy images')
-    for (const { status } of await Promise.all(flood)) assert.equal(status, 422)
-  })
+  await t.test(
+    'uploads of another store are not delayed, however many heavy images there are',
+    async () => {
+      const flood = Array.from({ length: 4 }, () => send(acme, heavy, 'image/avif'))
+      let answered = 0
+      for (const each of flood) each.then(() => (answered += 1))
+      await eventually(async () => assert.equal(app.runtime.images.waitingOf('acme'), 3))
+      assert.equal((await send(globex, light, 'image/png')).status, 201)
+      assert.ok(answered < 4, 'it did not wait for all of the heavy images')
+      for (const { status } of await Promise.all(flood)) assert.equal(status, 422)
+    },
+  )
 
-  await t.test('renderings end when their callers hang up', async () => {
+  await t.test('resizing ends when its caller hangs up', async () => {
     const callers = new AbortController()
     const flood = Array.from({ length: 4 }, () => send(acme, heavy, 'image/avif', callers.signal))
     const gone = Promise.allSettled(flood)

@@ -52,7 +52,7 @@ describe('a processed image', () => {
   }
 
   for (const format of ['png', 'jpeg', 'webp', 'avif'] as const) {
-    test(`${format}: loses place and camera`, async () => {
+    test(`${format}: loses its place and its camera data`, async () => {
       const bytes = await photographed(format)
       assert.ok(bytes.includes('SECRET'))
       const processed = await clean(bytes, `image/${format}`)
@@ -182,7 +182,7 @@ describe('an image is refused', () => {
     }
   })
 
-  test('when its header states too many pixels, before any is decoded', async () => {
+  test('when its header states too many pixels, before any pixel is decoded', async () => {
     await refuses(pngWithSize(50_000, 50_000), 'image/png')
     await refuses(pngWithSize(16_000, 16_000), 'image/png')
     await refuses(pngWithSize(0, 10), 'image/png')

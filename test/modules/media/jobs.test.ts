@@ -83,7 +83,7 @@ test('the collector', async (t) => {
   })
 })
 
-test('the files of killed uploads are removed, and none of those that still arrive', async (t) => {
+test('the files of killed uploads are removed, and those of running uploads stay', async (t) => {
   const { runtime } = await openTestApp(t)
   const dataDir = runtime.config.DATA_DIR
   const pendingUploads = createPendingUploads(dataDir)

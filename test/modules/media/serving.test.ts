@@ -14,7 +14,7 @@ import { animated, plain } from './sample-images.ts'
 
 const UPLOAD = '/v1/merchant/media'
 
-test('a range is a part, all, or beyond', () => {
+test('a range is a part of the asset, all of it, or beyond its end', () => {
   for (const [header, wanted] of [
     [undefined, 'all'],
     ['bytes=0-0', { start: 0, end: 0 }],
@@ -52,7 +52,7 @@ test('assets are served', async (t) => {
   const { path, sha256 } = await upload(bytes, 'image/png')
   const etag = `"${sha256}"`
 
-  await t.test('to any reader, cacheable for ever, also of a draft store', async () => {
+  await t.test('to any reader, cacheable for ever, also from a draft store', async () => {
     const { status, header, bytes: body } = await get(path)
     assert.equal(status, 200)
     assert.ok(body.equals(bytes))
@@ -67,7 +67,7 @@ test('assets are served', async (t) => {
     assert.equal(head.header('content-length'), String(bytes.length))
   })
 
-  await t.test('answers 304 to a reader that has the bytes', async () => {
+  await t.test('assets are answered with 304 to a reader that has the bytes', async () => {
     for (const tag of [etag, `W/${etag}`, '*', `"x", ${etag}`]) {
       const { status, header, bytes: body } = await get(path, { 'if-none-match': tag })
       assert.deepEqual([status, body.length, header('etag')], [304, 0, etag])
@@ -75,7 +75,7 @@ test('assets are served', async (t) => {
     assert.equal((await get(path, { 'if-none-match': '"x"' })).status, 200)
   })
 
-  await t.test('serves bytes in parts', async () => {
+  await t.test('assets are served in parts by ranges', async () => {
     const part = await get(path, { range: 'bytes=2-5' })
     assert.deepEqual([part.status, part.header('content-length')], [206, '4'])
     assert.equal(part.header('content-range'), `bytes 2-5/${bytes.length}`)
@@ -92,7 +92,7 @@ test('assets are served', async (t) => {
   })
 
   await t.test(
-    'only by their own name, and all other names are refused alike, to the byte',
+    'only under their own names, and all other names are refused alike, to the byte',
     async () => {
       await app.store('globex')
       const unknown = await get(`/stores/acme/assets/${'0'.repeat(64)}.png`)
@@ -113,7 +113,7 @@ test('assets are served', async (t) => {
     },
   )
 
-  await t.test('resized to fixed widths, once, and never enlarged', async () => {
+  await t.test('resized to fixed widths, once each, and never enlarged', async () => {
     const large = await sharp({
       create: { width: 800, height: 400, channels: 3, background: 'red' },
     })
@@ -146,7 +146,7 @@ test('assets are served', async (t) => {
     assert.ok((await get(`${gif.path}?w=160`)).bytes.equals(moving))
   })
 
-  await t.test('as they are where a resized image would take more bytes', async () => {
+  await t.test('assets keep their original size if a resized image would take more bytes', async () => {
     const side = 700
     // A black and white pattern takes few bytes until it is resized and becomes grey.
     const pixels = Uint8Array.from({ length: side * side }, (_, at) =>
@@ -167,7 +167,7 @@ test('assets are served', async (t) => {
     assert.equal((await readdir(folder)).length, before)
   })
 
-  await t.test('serves an SVG with a policy that lets it do nothing in a browser', async () => {
+  await t.test('an SVG is served with a policy that lets it do nothing in a browser', async () => {
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="2000" onload="x()"><script>x()</script></svg>'
     const asset = await upload(Buffer.from(svg), 'image/svg+xml')
@@ -220,7 +220,7 @@ test('assets can be stored in a bucket', async (t) => {
   assert.equal((await s3.list()).length, 2)
 })
 
-test('one reader who takes nothing keeps no asset from others, and no upload', async (t) => {
+test('a reader who takes no bytes keeps no asset and no upload from others', async (t) => {
   const { app, s3 } = await openWithBucket(t, { TRUST_PROXY: '127.0.0.1' })
   const merchant = await app.merchant('acme')
   const upload = async (bytes: Buffer) => {

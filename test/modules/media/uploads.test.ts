@@ -94,23 +94,26 @@ test('uploads', async (t) => {
     assert.equal(one.body.asset.sha256, other.body.asset.sha256)
   })
 
-  await t.test('bytes that are no image, or of another type, are refused', async () => {
-    const png = await plain('png')
-    await refused(raw(png, 'image/jpeg'), '422 content_mismatch')
-    await refused(base64(png, { content_type: 'image/gif' }), '422 content_mismatch')
-    await refused(raw(Buffer.alloc(0), 'image/png'), '422 content_mismatch')
-    await refused(raw(png.subarray(0, 60), 'image/png'), '422 image_invalid')
-    await refused(raw(pngWithSize(50_000, 50_000), 'image/png'), '422 image_invalid')
-    for (const type of ['image/bmp', 'text/html', 'multipart/form-data; boundary=x', 'x']) {
-      await refused(raw(png, type), '415 unsupported_media_type')
-    }
-    await refused(base64(png, { content_type: 'text/html' }), '415 unsupported_media_type')
-    await refused(
-      raw(png, 'image/png', { 'content-encoding': 'gzip' }),
-      '415 unsupported_media_type',
-    )
-    await refused(merchant.post(URL), '415 unsupported_media_type')
-  })
+  await t.test(
+    'bytes that are not an image, or of another type than declared, are refused',
+    async () => {
+      const png = await plain('png')
+      await refused(raw(png, 'image/jpeg'), '422 content_mismatch')
+      await refused(base64(png, { content_type: 'image/gif' }), '422 content_mismatch')
+      await refused(raw(Buffer.alloc(0), 'image/png'), '422 content_mismatch')
+      await refused(raw(png.subarray(0, 60), 'image/png'), '422 image_invalid')
+      await refused(raw(pngWithSize(50_000, 50_000), 'image/png'), '422 image_invalid')
+      for (const type of ['image/bmp', 'text/html', 'multipart/form-data; boundary=x', 'x']) {
+        await refused(raw(png, type), '415 unsupported_media_type')
+      }
+      await refused(base64(png, { content_type: 'text/html' }), '415 unsupported_media_type')
+      await refused(
+        raw(png, 'image/png', { 'content-encoding': 'gzip' }),
+        '415 unsupported_media_type',
+      )
+      await refused(merchant.post(URL), '415 unsupported_media_type')
+    },
+  )
 
   await t.test('invalid JSON is refused with the path of each issue', async () => {
     const issue = async (body: unknown) => {
@@ -256,7 +259,7 @@ test('the bytes of a store are limited', async (t) => {
     who.post(URL, { content_type: 'image/png', data_base64: bytes.toString('base64') })
   const pictures = await Promise.all(Array.from({ length: 8 }, noise))
 
-  await t.test('however many uploads come at once', async () => {
+  await t.test('the bytes of a store are limited, however many uploads come at once', async () => {
     const answers = await Promise.all(pictures.map((each) => send(each)))
     const codes = answers.map(({ status, body }) => body.error?.code ?? status)
     const room = Math.floor((1_024 * 1_024) / (pictures[0]?.length ?? 1))
@@ -269,7 +272,7 @@ test('the bytes of a store are limited', async (t) => {
   })
 
   await t.test(
-    'but its own assets can be uploaded again, as can those of other stores',
+    'assets of the store can be uploaded again beyond the limit, as can those of other stores',
     async () => {
       const { assets, total } = (await store.get(URL)).body
       const held = new Set(assets.map(({ sha256 }: { sha256: string }) => sha256))

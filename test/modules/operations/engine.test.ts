@@ -125,7 +125,7 @@ const makeDue = (tenant: string) =>
 const unknownOf = async (_: unknown, __: unknown, { id }: Work) => ({ unknown: [id] })
 
 describe('an operation', () => {
-  test('begins, asks and ends, and is answered alike for ever', async () => {
+  test('begins, asks the gateway and ends, and is answered the same for ever', async () => {
     const bench = await openBench()
     assert.equal((await bench.run()).status, 200)
     const once = ['refund-begun', 'ask', 'sent', 'refund-answered', 'end', 'refund-ended']
@@ -136,7 +136,7 @@ describe('an operation', () => {
   })
 
   for (const point of ['refund-begun', 'refund-answered']) {
-    test(`is resumed by recall, and sends nothing again, after a stop at ${point}`, async () => {
+    test(`resumes after a stop at ${point} by looking up its attempts, and sends nothing again`, async () => {
       const bench = await openBench()
       const at = (reached: string) => {
         if (reached === point) throw new Error('stopped')
@@ -191,7 +191,7 @@ describe('an operation', () => {
     })
   }
 
-  test('an operation of an overtaken process sends nothing, and answers what the other process did', async () => {
+  test('an operation of an overtaken process sends nothing, and answers what the other process has done', async () => {
     const bench = await openBench()
     const at = async (point: string) => {
       if (point === 'refund-begun') await bench.resume()
@@ -202,7 +202,7 @@ describe('an operation', () => {
     assert.equal(bench.steps.filter((step) => step === 'end').length, 1)
   })
 
-  test('trusts a fresh claim for as long as it says, and no longer', async () => {
+  test('trusts a new claim for as long as its lease, and no longer', async () => {
     for (const [trustClaimMs, pausesMs, sent] of [
       [60_000, [0, 0], true],
       // One of its clocks was set back, or stood still.
@@ -223,7 +223,7 @@ describe('an operation', () => {
     }
   })
 
-  test('measures its trust by machine time and by the time since the process began', (t) => {
+  test('measures the age of a claim by machine time and by the time since the process began', (t) => {
     t.mock.method(Date, 'now', () => 111)
     t.mock.method(performance, 'now', () => 222)
     assert.deepEqual(
@@ -232,7 +232,7 @@ describe('an operation', () => {
     )
   })
 
-  test('an operation whose order has changed since it began is read anew, and ended once', async () => {
+  test('an operation whose order has changed since it began is read again, and ends once', async () => {
     const bench = await openBench()
     const seen: string[] = []
     const begun = { id: '', order_number: 1, status: 'as begun' }
@@ -254,7 +254,7 @@ describe('an operation', () => {
     assert.deepEqual(seen, ['as begun', 'placed'])
   })
 
-  test('keeps what it charges out of what a resume can read', async () => {
+  test('keeps what it charges out of the data that a resume can read', async () => {
     const bench = await openBench()
     const source = { payment_token: 'tok_1' }
     const sources: unknown[] = []

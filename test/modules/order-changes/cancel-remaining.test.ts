@@ -43,7 +43,7 @@ describe('cancelling the rest of an order', () => {
     parcels = returnsOf(store)
   })
 
-  test('returns what was paid for it, frees its stock, and leaves the order shipped', async () => {
+  test('refunds what was paid for it, releases its stock, and leaves the order shipped', async () => {
     const { id, line, variant } = await partlyShipped(2)
     const body = ok(await cancelRest(id, { note: 'sold out' }))
     assert.deepEqual(body.cancelled, [{ order_item_id: line, quantity: 3 }])
@@ -65,7 +65,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('cancelling the rest of units that a coupon paid for books the sale that is undone, and no refund', async () => {
+  test('cancelling the rest of units that a coupon paid for reverses their sale in the books, without a refund', async () => {
     const terms = { code: 'ALLFREE', type: 'percent', percent_bps: 10_000 }
     ok(await store.shop.merchant.post('/v1/merchant/marketing/coupons', terms), 201)
     const { id } = await partlyShipped(2, { coupon_code: 'ALLFREE' })
@@ -101,7 +101,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('refunds no unit twice, and lets the shipped ones be returned for money', async () => {
+  test('refunds no unit twice, and lets the shipped units be returned for money', async () => {
     const { id, line } = await partlyShipped(2)
     const items = [{ order_item_id: line, quantity: 2 }]
     ok(await store.merchant(id, 'refunds', { items }), 201)
@@ -116,7 +116,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('makes a receipt wait, so that no refunded unit is counted by both', async () => {
+  test('makes a receipt of a return wait, so that no refunded unit is counted by both', async () => {
     const { id, line } = await partlyShipped(2)
     const units = [{ order_item_id: line, quantity: 2 }]
     ok(await store.merchant(id, 'refunds', { items: units }), 201)
@@ -134,7 +134,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('moves no money where all of the rest was refunded before', async () => {
+  test('moves no money if the rest was refunded before', async () => {
     const { id, line } = await partlyShipped(4)
     ok(await store.merchant(id, 'refunds', { items: [{ order_item_id: line, quantity: 1 }] }), 201)
     const body = ok(await cancelRest(id))
@@ -143,7 +143,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('is refused where amounts were refunded that leave too little', async () => {
+  test('is refused if amounts were refunded that leave too little', async () => {
     const { id } = await partlyShipped(1)
     ok(await store.merchant(id, 'refunds', { amount_cents: 2_000 }), 201)
     const answer = await cancelRest(id)
@@ -152,7 +152,7 @@ describe('cancelling the rest of an order', () => {
     assert.equal((await store.read(id)).items[0].quantity, 5)
   })
 
-  test('keeps the discount of the units that have shipped, whatever the coupon asks for', async () => {
+  test('keeps the discount of the shipped units, whatever minimum the coupon has', async () => {
     const code = `REST${randomUUID().slice(0, 6)}`
     const coupon = { code, type: 'percent', percent_bps: 1_000, min_subtotal_cents: 4_000 }
     ok(await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon), 201)
@@ -166,7 +166,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('returns to the tenders that paid, the card first', async () => {
+  test('refunds to the tenders that paid, the card first', async () => {
     const { code } = await giveBalances(store, 1_500, 1_000)
     const { id } = await partlyShipped(1, { apply_store_credit: true, gift_card_code: code })
     const { refund } = ok(await cancelRest(id))
@@ -194,7 +194,7 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
-  test('is refused before anything, and after everything, has shipped, and while held', async () => {
+  test('is refused before anything has shipped, after everything has, and while the order is held', async () => {
     const none = await partlyShipped(0)
     const all = await partlyShipped(5)
     for (const { id } of [none, all]) {
@@ -211,7 +211,7 @@ describe('cancelling the rest of an order', () => {
     assert.deepEqual(refusal(wrong), [400, 'invalid_body'])
   })
 
-  test('is replayed by its key, and done once however many ask at the same time', async () => {
+  test('is replayed for its key, and done once however many requests come at the same time', async () => {
     const { id } = await partlyShipped(2)
     const key = randomUUID()
     const same = await Promise.all(Array.from({ length: 4 }, () => cancelRest(id, {}, key)))
@@ -278,7 +278,7 @@ describe('cancelling the rest of an order', () => {
 
   const no = async () => refused('processing_error')
 
-  test('leaves the order as it was where the gateway refuses', async () => {
+  test('leaves the order as it was if the gateway refuses', async () => {
     const { id, variant } = await partlyShipped(2)
     const gateway = () => ({ refund: no, void: no })
     assert.match(JSON.stringify(await begin({ gateway }, id)), /refund_failed/)
@@ -293,7 +293,7 @@ describe('cancelling the rest of an order', () => {
   })
 
   for (const point of ['cancel_remaining-begun', 'refund-sent', 'cancel_remaining-answered']) {
-    test(`is ended by the worker, once, after a kill at ${point}`, async () => {
+    test(`is finished by the worker, once, after a kill at ${point}`, async () => {
       const { id } = await partlyShipped(2)
       const at = (reached: string) => {
         if (reached === point) throw new Error('killed')

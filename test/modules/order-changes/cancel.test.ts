@@ -24,7 +24,7 @@ describe('cancelling', () => {
     }
   }
 
-  test('does not count as the first order of a customer', async () => {
+  test('an order that was cancelled does not count as the first order of a customer', async () => {
     const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000 }
     const first = { ...coupon, first_order_only: true }
     await store.shop.merchant.post('/v1/merchant/marketing/coupons', first)
@@ -69,7 +69,7 @@ describe('cancelling', () => {
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
 
-  test('gives expiring store credit back with its date, and refunds do too', async () => {
+  test('gives expiring store credit back with its original date, and so do refunds', async () => {
     const date = '2999-01-01T00:00:00.000Z'
     const dates = async () => {
       const { rows } = await store.superuser.query<{ expires_at: Date | null }>(
@@ -99,7 +99,7 @@ describe('cancelling', () => {
     assert.equal(again.body.order.is_test, false)
   })
 
-  test('refunds only what an earlier refund has left', async () => {
+  test('refunds only the amount that an earlier refund has left', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'refunds', { amount_cents: 700 })
     const answer = await store.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })

@@ -41,7 +41,7 @@ test('a change that read the order before another change ended', async (t) => {
     return { unlock: () => other.query('commit') }
   }
 
-  await t.test('is refused as busy, and does not remove what the other added', async () => {
+  await t.test('is refused as busy, and does not undo the other change', async () => {
     const items = [1_000, 2_500].map((price) => ({ variant_id: shop.variants[price], quantity: 1 }))
     const { body: bought } = await checkout(app, shop, cart('', { items }))
     const { id } = bought.order
@@ -78,26 +78,29 @@ test('a change that read the order before another change ended', async (t) => {
     assert.equal(removed.body.error.code, 'order_busy')
   })
 
-  await t.test('rejects no order that was released meanwhile, and bans no shopper', async () => {
-    const email = 'good@example.com'
-    const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000], { email }))
-    const { id } = bought.order
-    assert.equal((await ask(id, 'hold', {})).status, 200)
-    const { unlock } = await lockOrder(id)
-    const releasing = ask(id, 'release')
-    await waiting(1)
-    const url = `/v1/merchant/fraud/reviews/${id}/reject`
-    const ban = { kinds: ['email'], reason: 'a doubt' }
-    const rejecting = merchant.post(url, { ban }, { 'idempotency-key': randomUUID() })
-    await waiting(2)
-    await unlock()
-    assert.equal((await releasing).status, 200)
-    const rejected = await rejecting
-    assert.deepEqual([rejected.status, rejected.body.error.code], [409, 'invalid_transition'])
-    assert.equal((await read(id)).order.status, 'placed')
-    const { rows } = await app.superuser.query('select kind, value from fraud_bans')
-    assert.deepEqual(rows, [])
-  })
+  await t.test(
+    'does not reject an order that was released meanwhile, and bans no shopper',
+    async () => {
+      const email = 'good@example.com'
+      const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000], { email }))
+      const { id } = bought.order
+      assert.equal((await ask(id, 'hold', {})).status, 200)
+      const { unlock } = await lockOrder(id)
+      const releasing = ask(id, 'release')
+      await waiting(1)
+      const url = `/v1/merchant/fraud/reviews/${id}/reject`
+      const ban = { kinds: ['email'], reason: 'a doubt' }
+      const rejecting = merchant.post(url, { ban }, { 'idempotency-key': randomUUID() })
+      await waiting(2)
+      await unlock()
+      assert.equal((await releasing).status, 200)
+      const rejected = await rejecting
+      assert.deepEqual([rejected.status, rejected.body.error.code], [409, 'invalid_transition'])
+      assert.equal((await read(id)).order.status, 'placed')
+      const { rows } = await app.superuser.query('select kind, value from fraud_bans')
+      assert.deepEqual(rows, [])
+    },
+  )
 
   await t.test('loses a dispute only after a pending refund has ended', async () => {
     const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
@@ -122,7 +125,7 @@ test('a change that read the order before another change ended', async (t) => {
     assert.deepEqual([order.status, order.refunded_cents], ['refunded', 1_000])
   })
 
-  await t.test('cancels nothing that was shipped meanwhile', async () => {
+  await t.test('does not cancel units that were shipped meanwhile', async () => {
     const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
     const { id } = bought.order
     const { unlock } = await lockOrder(id)
@@ -139,31 +142,34 @@ test('a change that read the order before another change ended', async (t) => {
     assert.equal((await read(id)).order.status, 'shipped')
   })
 
-  await t.test("does not overwrite the other's shipping, even at the same price", async () => {
-    const rates = { flat_rate_cents: 500, expedited_rate_cents: 500, max_cents: 500 }
-    const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
-    const shipping = { mode: 'flat', ...rates }
-    const { body: bought } = await checkout(app, shop, cart('', { items, shipping }))
-    const { id } = bought.order
-    const to = (quantity: number) => [{ order_item_id: bought.items[0].id, quantity }]
-    const tax = async () => {
-      const sooner = await ask(id, 'edit', { edits: to(2), expedited: true })
-      assert.equal(sooner.status, 200, sooner.text)
-      return 0
-    }
-    const request = {
-      body: { edits: to(1), tax: { provider: 'acme_tax', rate_bps: 0 } },
-      tender: { by: 'vault', allowed: false } as const,
-      note: null,
-    }
-    const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-    const fewer = run(db, { ...claim, passing: ['order_busy'] }, (held) =>
-      edit({ ...app.depsWith(), tax }, db, { actor: SYSTEM, claim: held }, id, request),
-    )
-    await assert.rejects(fewer, { code: 'order_busy' })
-    const { rows } = await app.superuser.query('select pricing from orders where id = $1', [id])
-    assert.equal(rows[0].pricing.expedited, true)
-  })
+  await t.test(
+    'does not overwrite the shipping of the other change, even at the same price',
+    async () => {
+      const rates = { flat_rate_cents: 500, expedited_rate_cents: 500, max_cents: 500 }
+      const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
+      const shipping = { mode: 'flat', ...rates }
+      const { body: bought } = await checkout(app, shop, cart('', { items, shipping }))
+      const { id } = bought.order
+      const to = (quantity: number) => [{ order_item_id: bought.items[0].id, quantity }]
+      const tax = async () => {
+        const sooner = await ask(id, 'edit', { edits: to(2), expedited: true })
+        assert.equal(sooner.status, 200, sooner.text)
+        return 0
+      }
+      const request = {
+        body: { edits: to(1), tax: { provider: 'acme_tax', rate_bps: 0 } },
+        tender: { by: 'vault', allowed: false } as const,
+        note: null,
+      }
+      const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+      const fewer = run(db, { ...claim, passing: ['order_busy'] }, (held) =>
+        edit({ ...app.depsWith(), tax }, db, { actor: SYSTEM, claim: held }, id, request),
+      )
+      await assert.rejects(fewer, { code: 'order_busy' })
+      const { rows } = await app.superuser.query('select pricing from orders where id = $1', [id])
+      assert.equal(rows[0].pricing.expedited, true)
+    },
+  )
 
   await t.test(
     'leaves its unit refundable at the remaining amount, if its own refund is refused',

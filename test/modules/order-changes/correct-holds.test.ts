@@ -65,7 +65,7 @@ describe('a dispute that is opened while the shopper is asked to pay for a corre
   })
 
   for (const [end, make] of Object.entries(ENDS)) {
-    test(`holds the order once the request is ${end}, so that nothing ships before the bank has decided`, async () => {
+    test(`holds the order once the payment request is ${end}, so that nothing ships before the bank has decided`, async () => {
       const { order } = await store.place(TAX)
       assert.equal(ok(await dearer(order.id)).applied, false)
       ok(await dispute(order.id, 'opened'))
@@ -79,7 +79,7 @@ describe('a dispute that is opened while the shopper is asked to pay for a corre
     })
   }
 
-  test('holds the order of an exchange, too, whose money is that of the disputed order', async () => {
+  test('holds the order of an exchange, too, which is paid with the money of the disputed order', async () => {
     const { order, made } = await exchanges.returnedOf(store.shop.variants[1_000] ?? '')
     const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
     const { order: later } = ok(await exchanges.exchange(made.id, { items, advance: true }), 201)

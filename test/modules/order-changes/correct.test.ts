@@ -154,7 +154,7 @@ describe('a correction of an order', () => {
     assert.deepEqual([same.status, same.body.changed], [200, []])
   })
 
-  test('a corrected name leaves that of another person on the address, and asks for no tax', async () => {
+  test('a corrected name leaves the name of another person on the address, and asks no tax provider', async () => {
     const { store, place, correct } = desk()
     const order = await place({ shipping_address: { ...ADDRESS, name: 'Ben Example' } })
     const asked = store.asked.length
@@ -167,7 +167,7 @@ describe('a correction of an order', () => {
     assert.deepEqual([asked + 1, store.asked.length], [before, before], 'a name has no tax')
   })
 
-  test('to an address with less tax refunds the difference to the tender that paid', async () => {
+  test('a correction to an address with less tax refunds the difference to the tender that paid', async () => {
     const { store, place, preview, correct } = desk()
     const order = await place()
     assert.deepEqual([order.tax_cents, order.total_cents], [200, 2_200])
@@ -299,7 +299,7 @@ describe('a correction of an order', () => {
     }
   })
 
-  test('a correction of a held order leaves the hold of its merchant', async () => {
+  test("a correction of a held order leaves the merchant's hold", async () => {
     const { store, place, correct, pay } = desk()
     const order = await place()
     await store.merchant(order.id, 'hold', { reason: 'a wrong address' })
@@ -311,7 +311,7 @@ describe('a correction of an order', () => {
     assert.equal(released.status, 200, released.text)
   })
 
-  test('is refused where it was written by an order that has changed, or would cost something else', async () => {
+  test('is refused if the order has changed since it was read, or the correction would cost something else', async () => {
     const { store, place, preview, correct } = desk()
     const order = await place()
     const { updated_at } = (await preview(order.id, { name: 'x' })).body
@@ -323,7 +323,7 @@ describe('a correction of an order', () => {
     assert.deepEqual([priced.body.quoted_cents, priced.body.current_cents], [2_100, 2_000])
   })
 
-  test('is refused after shipping, after an erasure, for an order that is not there, and by a lesser key', async () => {
+  test('is refused after shipping, after an erasure, for an unknown order, and by a lesser key', async () => {
     const { store, place, preview, correct, merchant } = desk()
     const order = await place()
     const packed = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
@@ -357,7 +357,7 @@ describe('a correction of an order', () => {
     assert.deepEqual(refusal(bare), [400, 'idempotency_key_required'])
   })
 
-  test('is not made while its customer is erased: the shopper is asked to pay until then', async () => {
+  test('is not applied while its customer is being erased: the shopper is asked to pay until then', async () => {
     const { place, correct, merchant } = desk()
     const order = await place({ customer_ref: 'leaving' })
     await correct(order.id, { ship_to: to('TWENTY') })
@@ -367,7 +367,7 @@ describe('a correction of an order', () => {
     assert.deepEqual(refusal(busy), [409, 'order_busy'])
   })
 
-  test('a correction of an order whose payment is under review changes the address, and no money that is not captured', async () => {
+  test('a correction of an order under review changes the address, and no money that is not captured', async () => {
     const { merchant, place, correct } = desk()
     const ban = { kind: 'customer_ref', value: 'suspect', action: 'review', reason: 'a test' }
     const banned = await merchant.post('/v1/merchant/fraud/bans', ban)
@@ -383,7 +383,7 @@ describe('a correction of an order', () => {
     assert.deepEqual([same.status, same.body.changed], [200, ['ship_to']], same.text)
   })
 
-  test('ends the links that were mailed to the address of before', async () => {
+  test('invalidates the links that were mailed to the earlier address', async () => {
     const { store, place, correct } = desk()
     const order = await place()
     const { runtime } = store.app
@@ -402,7 +402,7 @@ describe('a correction of an order', () => {
     assert.deepEqual(refusal(await open(mailed)), [404, 'order_not_found'])
   })
 
-  test('needs a word about labels for the old address, and voids them then', async () => {
+  test('needs `void_labels` if there are labels for the old address, and then voids them', async () => {
     const { store, merchant, preview, place, correct } = desk()
     const order = await place()
     const packed = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
@@ -445,7 +445,7 @@ describe('a correction of an order', () => {
     assert.equal(again.status, 201, again.text)
   })
 
-  test('to a country that the store does not ship to is refused', async () => {
+  test('a correction to a country that the store does not ship to is refused', async () => {
     const { store, preview, correct, place } = desk()
     const order = await place()
     const manifest = {
@@ -461,7 +461,7 @@ describe('a correction of an order', () => {
     await store.shop.merchant.put('/v1/my/store/manifest', { manifest: ALL_OPTIONS })
   })
 
-  test('while another is made is refused, and one of two at the same time is made', async () => {
+  test('a correction during another one is refused, and one of two at the same time succeeds', async () => {
     const { store, place, correct } = desk()
     const order = await place()
     const answers = await Promise.all([

@@ -196,7 +196,7 @@ describe('an unknown outcome', () => {
   }
 })
 
-test('a correction that was worked out before its customer was erased brings no data of the person back', async () => {
+test('a correction that was prepared before its customer was erased brings no personal data back', async () => {
   const store = shared.current
   const { merchant } = store.shop
   const { order } = await store.place({ customer_ref: 'leaving' })

@@ -142,7 +142,7 @@ test('a lost dispute after a full refund books what the bank took a second time'
   await held.current.check()
 })
 
-test('a lost dispute after a partial refund is a refund of the rest, and a loss of that part', async () => {
+test('a lost dispute after a partial refund refunds the rest, and books the refunded part as a loss', async () => {
   const { order } = await held.current.place()
   assert.equal(
     (await held.current.merchant(order.id, 'refunds', { amount_cents: 300 })).status,
@@ -156,14 +156,14 @@ test('a lost dispute after a partial refund is a refund of the rest, and a loss 
   await held.current.check()
 })
 
-test('a lost dispute by which the bank took nothing books nothing', async () => {
+test('a lost dispute in which the bank took nothing books nothing', async () => {
   const { id } = await openDisputed()
   const lost = await dispute(id, { outcome: 'lost', amount_cents: 0 })
   assert.deepEqual([lost.status, lost.body.order.status], [200, 'placed'], lost.text)
   assert.equal(await bookedOn(id, 'dispute_loss'), 0)
 })
 
-test('no money of a card is returned while its dispute is open, by whatever route', async () => {
+test('no card money is refunded while its dispute is open, by whatever route', async () => {
   const { shop, merchant, shopper, read } = held.current
   const { id } = await openDisputed()
   const { items, charges } = await read(id)
@@ -204,7 +204,7 @@ test('no money of a card is returned while its dispute is open, by whatever rout
   await held.current.check()
 })
 
-test('what no card paid is returned while a dispute is open, and a refunded order is cancelled', async () => {
+test('what other tenders paid is refunded while a dispute is open, and a refunded order can be cancelled', async () => {
   const { merchant, shopper, read } = held.current
   const gift = await giveBalances(held.current, 0, 500)
   const { order } = await held.current.place({ gift_card_code: gift.code })
@@ -261,7 +261,7 @@ test('two reports at once that a dispute is lost count once', async () => {
   assert.equal((await held.current.read(id)).refunds.length, 1)
 })
 
-test('a dispute is refused where none is open, or nothing was captured', async () => {
+test('the end of a dispute is refused if none is open, or nothing was captured', async () => {
   const { order } = await held.current.place()
   const codeOf = async (id: string, body: object) => (await dispute(id, body)).body.error.code
   assert.equal(await codeOf(order.id, { outcome: 'won' }), 'invalid_transition')

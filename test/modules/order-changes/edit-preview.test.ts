@@ -30,7 +30,7 @@ const edits = (items: { id: string }[], ...quantities: number[]) => ({
 })
 
 describe('the preview of an edit', () => {
-  test('says what the edit then does, for any quantities, terms and either plane', async () => {
+  test('says exactly what the edit then does, for any quantities and terms, and on both planes', async () => {
     const { variants } = store.shop
     const drawn = fc.record({
       before: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 3, maxLength: 3 }),
@@ -92,7 +92,7 @@ describe('the preview of an edit', () => {
     await store.check()
   })
 
-  test('says that a card is needed or stock is missing, where the edit is refused for it', async () => {
+  test('says that a card is needed or stock is missing, when the edit is refused for that reason', async () => {
     const { order, items } = await store.place()
     const more = edits(items, 5)
     const shown = await store.merchant(order.id, 'edit/preview', more)
@@ -118,7 +118,7 @@ describe('the preview of an edit', () => {
     assert.equal(enough.body.items[0].available, true)
   })
 
-  test('is refused for what the edit is refused for', async () => {
+  test('is refused for the same reasons as the edit', async () => {
     const { order, items } = await store.place()
     const unknown = [{ order_item_id: order.id, quantity: 1 }]
     for (const [body, status, code] of [

@@ -121,7 +121,7 @@ describe('an edit', () => {
     assert.equal(one.body.order?.total_cents, 1_900, one.text)
   })
 
-  test('keeps shipping and tax as they were priced, unless it names others', async () => {
+  test('keeps shipping and tax as they were priced, unless it sends new ones', async () => {
     const shipping = {
       mode: 'flat',
       flat_rate_cents: 500,
@@ -162,7 +162,7 @@ describe('an edit', () => {
     assert.equal(fresh.status, 400, fresh.text)
   })
 
-  test('leaves the order untouched where the card is declined', async () => {
+  test('leaves the order unchanged if the card is declined', async () => {
     const { order, items } = await store.place()
     const declined = await store.shopper(order.id, 'edit', { ...edits(items, 3), card: DECLINED })
     assert.equal(declined.status, 402, declined.text)
@@ -313,7 +313,7 @@ describe('an edit', () => {
     assert.deepEqual([await edit(1), await allocated()], [200, 1])
   })
 
-  test('emits one low-stock event at the threshold, and none when it is declined', async () => {
+  test('emits one low-stock event at the threshold, and none when the edit is declined', async () => {
     const { merchant } = store.shop
     const id = await addVariant(merchant, 1_000)
     await stock(merchant, id, 10)
@@ -394,7 +394,7 @@ describe('an edit', () => {
     assert.equal((await store.read(third.id)).order.hold.reason, 'merchant', 'held already')
   })
 
-  test('is refused for too many units of one variant, in however many lines', async () => {
+  test('is refused for too many units of one variant, spread over any number of lines', async () => {
     const line = { variant_id: store.shop.variants[1_000], quantity: 1 }
     const { order, items } = await store.place({ items: [line, line] })
     const request = { ...edits(items, 10_000, 1), card: APPROVED }

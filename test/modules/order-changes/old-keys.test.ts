@@ -32,7 +32,7 @@ async function assertReplays(send: Send): Promise<Answer> {
   return first
 }
 
-test('a refund is not made again by its key after the 30 days of an answer', async () => {
+test("a refund is not made again by its key after the answer's 30 days", async () => {
   const { place, merchant, read, net } = held.current
   const { order } = await place()
   const send = (key: string) => merchant(order.id, 'refunds', { amount_cents: 300 }, key)
@@ -40,7 +40,7 @@ test('a refund is not made again by its key after the 30 days of an answer', asy
   assert.deepEqual([await net(order.id), (await read(order.id)).refunds.length], [1_700, 1])
 })
 
-test('a shopper’s refund is not made again by its key after the 30 days of an answer', async () => {
+test("a shopper’s refund is not made again by its key after the answer's 30 days", async () => {
   const { place, shopper, net } = held.current
   const { order, charges } = await place()
   const body = { charge_id: charges[0].charge_id, amount_cents: 300 }
@@ -48,7 +48,7 @@ test('a shopper’s refund is not made again by its key after the 30 days of an 
   assert.equal(await net(order.id), 1_700)
 })
 
-test('an edit does not return to its quantities by its old key', async () => {
+test('an edit does not return to its quantities when its old key is sent again', async () => {
   const { place, shopper, net } = held.current
   const { order, items } = await place()
   const editTo = (quantity: number) => ({
@@ -65,7 +65,7 @@ test('an edit does not return to its quantities by its old key', async () => {
   assert.equal(await net(order.id), 3_000)
 })
 
-test('a cancellation answers as it did by its old key', async () => {
+test('a cancellation gives the same answer for its old key', async () => {
   const { place, merchant } = held.current
   const { order } = await place()
   const cancelled = await assertReplays((key) =>
@@ -122,7 +122,7 @@ test('the old key of a checkout places no second order', async () => {
   assert.equal((await superuser.query(count, [key])).rows[0].count, 1)
 })
 
-test('the old key of a refusal is free again', async () => {
+test('the old key of a refused request is free again', async () => {
   const { place, merchant } = held.current
   const { order } = await place()
   const key = randomUUID()
@@ -142,7 +142,7 @@ test('the answers of every operation are kept for good, except of checkouts, who
   }
 })
 
-test('answers to be deleted are found by an index, however many are kept', async () => {
+test('answers that are to be deleted are found by an index, however many are kept', async () => {
   const { superuser } = held.current
   await superuser.query(
     `insert into idempotency_keys (tenant_ref, operation, key, fingerprint, state, answered_at,

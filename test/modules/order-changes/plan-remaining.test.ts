@@ -62,7 +62,7 @@ function orderOf(items: readonly OrderItem[], prices_include_tax: boolean): Orde
 }
 
 describe('what is left of an order whose rest is cancelled', () => {
-  test('adds up to the cent, in every amount, and returns no negative part', () => {
+  test('adds up to the cent, in every amount, and refunds no negative part', () => {
     fc.assert(
       fc.property(
         fc.array(line, { minLength: 1, maxLength: 6 }),

@@ -103,7 +103,7 @@ describe('an unknown outcome', () => {
     )
   })
 
-  test('an unknown outcome of a refund is pending while it may still arrive, and a repeat under a new key waits for it', async () => {
+  test('an unknown outcome of a refund is pending while the refund may still arrive, and a repeat under a new key waits for it', async () => {
     const { order } = await store.place()
     await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
     for (const laterMs of [0, 13_000, 3_590_000]) {
@@ -152,7 +152,7 @@ describe('an unknown outcome', () => {
     assert.equal(all.body.refund.amount_cents, 2_000, all.text)
   })
 
-  test("an unknown outcome of a refund of units that one of two cards refuses counts the other card's share, and no units", async () => {
+  test("a refund of units over two cards, of which one refuses, counts the other card's share, and no units", async () => {
     const { order, items } = await store.place({ customer_ref: 'in-part' })
     const order_item_id = items[0].id
     const edits = [{ order_item_id, quantity: 3 }]
@@ -192,7 +192,7 @@ describe('an unknown outcome', () => {
     await store.check()
   })
 
-  test('a crash before the gateway was asked leaves no unknown outcome: the refund is sent by the resume, once', async () => {
+  test('a crash before the gateway was asked leaves no unknown outcome: the resume sends the refund once', async () => {
     const { order } = await store.place()
     const crash = () => Promise.reject(new Error('killed'))
     const at = (point: string) => (point === 'refund-begun' ? crash() : undefined)
@@ -213,7 +213,7 @@ describe('an unknown outcome', () => {
     await store.check()
   })
 
-  test('a process that lost its claim before it sent the refund leaves no unknown outcome to its successor', async () => {
+  test('a process that lost its claim before it sent the refund leaves no unknown outcome to the process that took over', async () => {
     const { order } = await store.place()
     let sent = 0
     const at = async (point: string) => {
@@ -230,7 +230,7 @@ describe('an unknown outcome', () => {
     assert.equal(await store.net(order.id), 1_700)
   })
 
-  test("a crash after the gateway's refund is posted to the ledger", async () => {
+  test("a gateway's refund before a crash is posted to the ledger", async () => {
     const { order } = await store.place()
     const at = (point: string) =>
       point === 'refund-answered' ? Promise.reject(new Error('killed')) : undefined

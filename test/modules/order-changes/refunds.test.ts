@@ -11,7 +11,7 @@ describe('refunds', () => {
     store = shared.current
   })
 
-  test('a shopper is refunded a part, then the rest, and no more', async () => {
+  test('a shopper is refunded a part, then the rest, and never more', async () => {
     const { order, charges } = await store.place()
     const { charge_id } = charges[0]
     const part = await store.shopper(order.id, 'refund', {
@@ -62,7 +62,7 @@ describe('refunds', () => {
     await store.check()
   })
 
-  test('units that are worth less than a cent end edits like other refunded units, and the order can be cancelled', async () => {
+  test('units that are worth less than a cent end edits as other refunded units do, and the order can be cancelled', async () => {
     const coupon = { code: 'ALMOST', type: 'fixed', amount_cents: 3_332 }
     const made = await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
     assert.equal(made.status, 201, made.text)
@@ -251,7 +251,7 @@ describe('refunds', () => {
     assert.equal(account.body.accounts[0].balance_cents, 600)
   })
 
-  test('a preview names the tenders, also store credit in place of an unusable gift card', async () => {
+  test('a preview names the tenders, also store credit in place of a gift card that cannot be used', async () => {
     const gift = await giveBalances(store, 300, 700)
     const { order } = await store.place({ apply_store_credit: true, gift_card_code: gift.code })
     await store.shop.merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/disable`)

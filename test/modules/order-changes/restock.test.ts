@@ -30,7 +30,7 @@ describe('a refund of units that have not shipped', () => {
     store = shared.current
   })
 
-  test('leaves them open without `restock`', async () => {
+  test('leaves the units to be shipped without `restock`', async () => {
     const { variant, id, order_item_id } = await bought(2)
     const answer = await store.merchant(id, 'refunds', { items: [{ order_item_id, quantity: 1 }] })
     assert.equal(answer.status, 201, answer.text)
@@ -39,7 +39,7 @@ describe('a refund of units that have not shipped', () => {
     assert.equal((await store.read(id)).open[0].items[0].quantity, 2)
   })
 
-  test('puts them back to stock with `restock`, and they are not shipped any more', async () => {
+  test('puts the units back to stock with `restock`, and they are not shipped any more', async () => {
     const { variant, id, order_item_id } = await bought(3)
     const body = { items: [{ order_item_id, quantity: 1 }], restock: true }
     const answer = await store.merchant(id, 'refunds', body)
@@ -75,7 +75,7 @@ describe('a refund of units that have not shipped', () => {
     }
   })
 
-  test('a refund of all units leaves nothing to ship, and no units that come back by a return', async () => {
+  test('a refund of all units leaves none to ship, and none to be returned', async () => {
     const { variant, id, order_item_id } = await bought(2)
     const body = { items: [{ order_item_id, quantity: 2 }], restock: true }
     assert.equal((await store.merchant(id, 'refunds', body)).status, 201)
@@ -84,7 +84,7 @@ describe('a refund of units that have not shipped', () => {
     assert.deepEqual([order.status, order.fulfillment_status, open], ['refunded', 'cancelled', []])
   })
 
-  test('a refund of units that the gateway refuses leaves them open', async () => {
+  test('a refund of units that the gateway refuses leaves the units to be shipped', async () => {
     const { variant, id, order_item_id } = await bought(2)
     const real = openCheckout(store.app.runtime)
     const deps = {
@@ -114,7 +114,7 @@ describe('a refund of units that have not shipped', () => {
     assert.deepEqual(await stockOf(variant), { on_hand: 2, allocated: 2, available: 0 })
   })
 
-  test('a refund and a parcel of the same units at the same time: each unit goes one way', async () => {
+  test('a refund and a parcel of the same units at the same time: each unit is refunded or packed, never both', async () => {
     const { variant, id, order_item_id } = await bought(2)
     const body = { items: [{ order_item_id, quantity: 2 }], restock: true }
     const answers = await Promise.all([

@@ -88,7 +88,7 @@ describe('a subscription that an order started', () => {
     assert.equal((await explained(two.id))[0].status, 'cancelled')
   })
 
-  test('stays active through refunds and edits of the order', async () => {
+  test('stays active after refunds and edits of the order', async () => {
     const { id, subscription } = await subscribe()
     const { items } = await store.read(id)
     const edits = [{ order_item_id: items[0].id, quantity: 1 }]
@@ -102,7 +102,7 @@ describe('a subscription that an order started', () => {
     assert.equal((await explained(id))[0].status, 'cancelled')
   })
 
-  test('stays active until the refund of the cancellation succeeded', async () => {
+  test('stays active until the refund of the cancellation has succeeded', async () => {
     const { id, subscription } = await subscribe()
     const deps = openCheckout(store.app.runtime)
     const forStore: typeof deps.payments.forStore = async (...of) => {

@@ -42,7 +42,7 @@ async function readMails(): Promise<{ recipient: string; body: string; tenant_re
 const tokenIn = (body: string) => /\/orders\/link\/([\w-]+)/.exec(body)?.[1] ?? ''
 
 describe('the link to an order', () => {
-  test('is mailed to the address of the order, and opens it', async () => {
+  test('is mailed to the address of the order, and opens the order', async () => {
     const answer = await ask({ email: 'Ada@EXAMPLE.com' })
     assert.deepEqual([answer.status, answer.body], [202, { accepted: true }])
     const [mail] = await readMails()
@@ -65,7 +65,7 @@ describe('the link to an order', () => {
     assert.equal((await readMails()).length, before)
   })
 
-  test('is worthless in another store, when changed, and after seven days', async (t) => {
+  test('is useless in another store, when changed, and after seven days', async (t) => {
     await openShop(store.app, 'globex', [])
     await ask()
     const token = tokenIn((await readMails()).at(-1)?.body ?? '')
@@ -124,7 +124,7 @@ describe('the link to an order', () => {
     assert.ok(!left.includes(email))
   })
 
-  test('leads to a host of the store and to no other', async () => {
+  test('leads only to a host of the store', async () => {
     for (const return_url of [
       'https://evil.example/orders/link',
       'http://globex.localhost/orders/link',
@@ -139,7 +139,7 @@ describe('the link to an order', () => {
     }
   })
 
-  test('is refused where the body is wrong, and without the token of a storefront', async () => {
+  test('is refused with a wrong body, and without the token of a storefront', async () => {
     for (const [wrong, field] of [
       [{ order_number: 0 }, 'order_number'],
       [{ order_number: 'x' }, 'order_number'],
@@ -152,7 +152,7 @@ describe('the link to an order', () => {
     assert.equal(stranger.status, 401)
   })
 
-  test('is mailed after any number of wrong numbers, which are no mails', async () => {
+  test('is mailed after any number of requests with wrong numbers, which send no mail', async () => {
     const { order } = await store.place({ email: 'forgets@example.com' })
     const asked = { email: 'forgets@example.com' }
     for (const order_number of [999_991, 999_992, 999_993, 999_994]) {
@@ -175,7 +175,7 @@ describe('the link to an order', () => {
     assert.deepEqual(origins, Array(2).fill(`http://acme.localhost:${port}`))
   })
 
-  test('is mailed at most three times an hour to one address, and asked for five times a minute', async () => {
+  test('is mailed at most three times an hour to one address, and can be requested five times a minute', async () => {
     const { order } = await store.place({ email: 'often@example.com' })
     const often = { email: 'often@example.com', order_number: order.order_number }
     for (let n = 0; n < 5; n++) assert.equal((await ask(often)).status, 202)
@@ -201,7 +201,7 @@ describe('the link to an order', () => {
     assert.equal(await count(), 1)
   })
 
-  test('fifty requests for a link at the same time mail no more than three, and any garbage is refused', async () => {
+  test('fifty requests at the same time send at most three mails, and malformed ones are refused', async () => {
     const { order } = await store.place({ email: 'many@example.com' })
     const many = { email: 'many@example.com', order_number: order.order_number }
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask(many)))

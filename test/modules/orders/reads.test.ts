@@ -100,7 +100,7 @@ describe('reading orders', () => {
     assert.deepEqual(body.timeline, detail.timeline)
   })
 
-  test('a shopper sees an order of their own, and no other', async () => {
+  test('a shopper sees their own orders, and no other', async () => {
     const at = (id: string, customer: string) =>
       store.app.storefront.get(`/v1/tenants/acme/orders/${id}?customer_ref=${customer}`)
     const own = await at(first.order.id, 'zoe')
@@ -121,7 +121,7 @@ describe('reading orders', () => {
     assert.equal(listed.body.orders[0].email, undefined)
   })
 
-  test('shopper reads go on while the store is suspended', async () => {
+  test('shoppers can read their orders while the store is suspended', async () => {
     await store.app.operator.put('/v1/stores/acme/status', {
       status: 'suspended',
       reason: 'a test',
@@ -146,7 +146,7 @@ describe('reading orders', () => {
     })
   })
 
-  test('holds an order once, and marks another as being processed', async () => {
+  test('shows a hold once, and marks another order as being processed', async () => {
     const { order } = await store.place()
     const url = `/v1/merchant/orders/${order.id}`
     const processed = await store.shop.merchant.post(`${url}/process`)
@@ -200,7 +200,7 @@ describe('reading orders', () => {
     assert.equal((await store.shop.merchant.post(url, { note: '' })).status, 400)
   })
 
-  test('shows the newest thousand notes and entries, and refuses another note', async () => {
+  test('shows the newest thousand notes and entries, and refuses a further note', async () => {
     const { order } = await store.place()
     const url = `/v1/merchant/orders/${order.id}`
     const { merchant } = store.shop
@@ -249,7 +249,7 @@ describe('reading orders', () => {
     assert.deepEqual([count(201), count(409)], [5, 45])
   })
 
-  test('the audit log has what merchants do, without free text, and nothing of shoppers', async () => {
+  test("the audit log has the merchants' acts, without free text, and nothing about shoppers", async () => {
     const { merchant } = store.shop
     const words = 'Zoe Zebra asked for it'
     const { order, items } = await store.place({ email: 'zoe@zebra.example' })
@@ -331,7 +331,7 @@ describe('reading orders', () => {
     assert.equal(one.text.trimEnd().split('\r\n').length, 2)
   })
 
-  test('exports how an order was sent and what came back, beside what it cost', async () => {
+  test('exports how an order was shipped and what came back, beside its costs', async () => {
     const { order, items } = await store.place({ customer_ref: 'exported' })
     const line = { order_item_id: items[0].id, quantity: 1 }
     const path = `/v1/merchant/orders/${order.id}/fulfillments`

@@ -103,7 +103,7 @@ describe('an adjustment lowers the captured amount, and is no refund', () => {
 describe('an order of gift cards', () => {
   const alone = { q_ordered: 0, q_gift_cards: 2 }
 
-  test('alone is delivered once it is paid, and never waits to be packed', () => {
+  test('alone is delivered once it is paid, and never waits for packing', () => {
     const waiting = deriveStatus(facts(alone))
     assert.deepEqual(
       [waiting.status, waiting.fulfillment_status],

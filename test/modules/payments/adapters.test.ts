@@ -16,7 +16,7 @@ const secret = {
 }
 
 describe('the list of gateways', () => {
-  test('has every folder of an adapter, each once, and a gateway that moves no money for sandboxes', () => {
+  test('has every adapter folder once, and a gateway that moves no money for sandboxes', () => {
     const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((each) =>
       each.isDirectory(),
     )
@@ -30,7 +30,7 @@ describe('the list of gateways', () => {
   })
 
   for (const { name, meanings } of ADAPTERS) {
-    test(`gives each code of ${name} one meaning, with its source and when that was read`, () => {
+    test(`gives each code of ${name} one meaning, with its source and the date on which that was read`, () => {
       const codes = meanings.flatMap((row) => row.codes)
       assert.equal(new Set(codes).size, codes.length)
       for (const { source, asOf } of meanings) {
@@ -51,7 +51,7 @@ describe('the list of gateways', () => {
     })
   }
 
-  test('lets a gateway have its own credentials alone', () => {
+  test('passes a gateway its own credentials alone', () => {
     const bank = { name: 'bank', credentials: oneSecret('secret_key', secret) }
     requireCredentials(bank, { secret_key: 'a secret' })
     const issues = (of: Parameters<typeof requireCredentials>[0]) => {

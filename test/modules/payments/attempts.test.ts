@@ -104,7 +104,7 @@ test('an attempt', async (t) => {
   )
 
   await t.test(
-    'without a record is looked up after 1, 5 and 30 minutes and then every 30, while the gateway gives no answer',
+    'an attempt without a record is looked up after 1, 5 and 30 minutes and then every 30, while the gateway gives no answer',
     async () => {
       const id = await begin(db)
       await within(db, (tx) => attempts.markNotFound(tx, id))

@@ -72,7 +72,7 @@ test('the comparison of a day', async (t) => {
     return { charge, txn_id: result.txn_id ?? '' }
   }
 
-  await t.test('finds nothing where both agree', async () => {
+  await t.test('finds nothing if both records agree', async () => {
     const shop = await open()
     const { db, gateway } = shop
     const { txn_id } = await pay(shop)
@@ -135,7 +135,7 @@ test('the comparison of a day', async (t) => {
     assert.equal((await list(shop, '?status=all')).length, 5)
   })
 
-  await t.test('accepts our own voids, and releases that captured less', async () => {
+  await t.test("accepts the platform's own voids, and releases that captured less", async () => {
     const shop = await open()
     const { db, gateway } = shop
     const voided = await pay(shop)
@@ -204,7 +204,7 @@ test('the comparison of a day', async (t) => {
   )
 
   await t.test(
-    'finds payments that are unknown for hours, even if the gateway gives no answer',
+    'finds payments that have been unknown for hours, even if the gateway gives no answer',
     async () => {
       const shop = await openNmi('unknown')
       const ref = await begin(shop.db, { gateway: 'nmi' })
@@ -227,7 +227,7 @@ test('the comparison of a day', async (t) => {
   )
 
   await t.test(
-    'resolves a difference that is gone, and opens it again when it returns',
+    'resolves a difference that has gone, and opens it again when it returns',
     async () => {
       const shop = await open()
       const stranger = chargeOf(CARDS.approves)
@@ -302,7 +302,7 @@ test('the comparison of a day', async (t) => {
     assert.equal(await comparisonAt('03:00')(AbortSignal.abort()), 0)
   })
 
-  await t.test('is postponed by an hour where the gateway gives no answer', async () => {
+  await t.test('is postponed by an hour if the gateway gives no answer', async () => {
     nmi.failNext('html_502')
     await superuser.query(
       `update payment_days set due_at = case when day = $1 then now() end where tenant_ref = 'by-nmi'`,

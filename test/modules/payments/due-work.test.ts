@@ -10,7 +10,7 @@ import { openPlatform } from '../../harness/platform.ts'
 const platform = await openPlatform({ after }, 4)
 const { query, worker } = platform
 
-test('the days of a store are planned by one statement, those of all stores listed by one', async () => {
+test('the days to compare are planned by one statement for a store, and listed by one for all stores', async () => {
   const refs = await platform.addStores(40)
   await query(
     `insert into payment_accounts (tenant_ref, gateway)

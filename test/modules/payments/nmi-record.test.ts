@@ -155,7 +155,7 @@ describe('a charge', () => {
     }
   })
 
-  test('a charge of a day is listed in pages, and only if it is of this store', async (t) => {
+  test('a charge of a day is listed in pages, and only if it belongs to this store', async (t) => {
     const { nmi, gateway, gateways } = await openNmi(t)
     const other = gateways.open({ securityKey: KEY, tenant: 'globex' })
     const request = charge()

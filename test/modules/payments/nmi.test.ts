@@ -80,7 +80,7 @@ describe('a charge by NMI', () => {
     })
   })
 
-  test('verifies a card by an authorisation of nothing, stores it, and deletes it again', async (t) => {
+  test('verifies a card by an authorisation of zero, stores it, and deletes it again', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const { source, ref, currency } = charge()
     assert.ok(!('vault_id' in source))
@@ -143,7 +143,7 @@ describe('a charge by NMI', () => {
     ])
   })
 
-  test('has the outcome of its response code', async (t) => {
+  test('has the outcome that its response code means', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const table = [
       [['200', '201', '240', '260', '299'], 'declined', 'card_declined', 'soft'],
@@ -176,7 +176,7 @@ describe('a charge by NMI', () => {
     }
   })
 
-  test('is unknown where its answer contradicts itself', async (t) => {
+  test('is unknown if its answer contradicts itself', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const answers = [
       ['2', '100'],
@@ -192,7 +192,7 @@ describe('a charge by NMI', () => {
     }
   })
 
-  test("has the card network's own codes where NMI passes them on, and nothing longer", async (t) => {
+  test("has the card network's own codes if NMI passes them on, and nothing longer", async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const declined = async (more: string) => {
       const body = `response=2&responsetext=DECLINE&transactionid=7&type=sale&response_code=202${more}`
@@ -207,7 +207,7 @@ describe('a charge by NMI', () => {
     assert.deepEqual(await declined(wrong), ['202', null, null])
   })
 
-  test('has the same codes where only its record shows them', () => {
+  test('has the same codes if only its record shows them', () => {
     const record = (codes: string) =>
       `<nm_response><transaction><transaction_id>7</transaction_id><condition>failed</condition>
        <action><amount>1.00</amount><action_type>sale</action_type><success>0</success>
@@ -228,7 +228,7 @@ describe('a charge by NMI', () => {
     assert.deepEqual(found(wrong), ['declined', '202', null, null])
   })
 
-  test('has failed where the record says so, whichever code it has', () => {
+  test('has failed if the record says so, whatever its code', () => {
     for (const code of ['420', '421', '499', '100', '430', '']) {
       const transactions = readTransactions(
         `<nm_response><transaction><transaction_id>7</transaction_id><condition>failed</condition>
@@ -241,7 +241,7 @@ describe('a charge by NMI', () => {
     }
   })
 
-  test('a charge by NMI that the gateway refuses has the reason of its text', async (t) => {
+  test('a charge by NMI that the gateway refuses has the reason from its text', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const table = [
       ['Invalid Credit Card Number REFID:1', 'card_not_supported', 'hard'],
@@ -351,7 +351,7 @@ describe('a call without a usable answer', () => {
     )
   })
 
-  test('makes a lookup unreachable', async (t) => {
+  test('is reported as unreachable by a lookup', async (t) => {
     const { nmi, gateway } = await openNmi(t, { totalMs: DEADLINE_MS })
     const request = charge()
     await gateway.sale(request)
@@ -382,7 +382,7 @@ describe('a call without a usable answer', () => {
     assert.equal((await gateway.refund(refund)).outcome, 'unknown')
   })
 
-  test("never takes another request's record for the lack of one", async (t) => {
+  test("never takes another request's record as proof that its own is missing", async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const [request, other] = [charge(), charge()]
     await gateway.sale(request)
@@ -397,7 +397,7 @@ describe('a call without a usable answer', () => {
     assert.equal((await gateway.lookup(request)).found, 'yes')
   })
 
-  test('is an error, and not unknown, where nothing was sent', async (t) => {
+  test('is an error, and not unknown, if nothing was sent', async (t) => {
     const { gateway, nmi } = await openNmi(t)
     await nmi.close()
     const result = await gateway.sale(charge())
@@ -454,7 +454,7 @@ describe('a duplicate', () => {
 })
 
 describe('a gateway that is down', () => {
-  test('is not called for a while, per account, and then by one call', async (t) => {
+  test('is not called for a while, per account, and then tried by one call', async (t) => {
     let now = 0
     const clock = { now: () => now }
     const breaker = { failuresMax: 3, coolMs: 1_000, clock }
@@ -483,7 +483,7 @@ describe('a gateway that is down', () => {
     assert.equal((await gateway.sale(charge())).outcome, 'approved')
   })
 
-  test('is not assumed after a refusal by HTTP status or a decline', async (t) => {
+  test('is not assumed to be down after a refusal by HTTP status or a decline', async (t) => {
     const { nmi, gateway } = await openNmi(t, { breaker: { failuresMax: 2 } })
     nmi.failNext(
       'forbidden',

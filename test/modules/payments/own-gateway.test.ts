@@ -35,7 +35,7 @@ const refusal = ({ status, body }: { status: number; body: { error: { code: stri
 ]
 
 describe("a merchant's own gateway account", () => {
-  test('is tried at the provider by a lookup, kept encrypted, and never shown', async () => {
+  test('is verified at the provider by a lookup, kept encrypted, and never shown', async () => {
     const { merchant, nmi, superuser, app, tenant } = await open()
     const before = await merchant.get(GATEWAY)
     assert.deepEqual(
@@ -65,7 +65,7 @@ describe("a merchant's own gateway account", () => {
     assert.equal((await app.runtime.payments.forStore(await app.store(tenant))).name, 'nmi')
   })
 
-  test("a merchant's own gateway account that its provider refuses, or that could not be tried, changes nothing", async () => {
+  test("a merchant's own gateway account that its provider refuses, or that could not be verified, changes nothing", async () => {
     const { merchant, nmi } = await open()
     const wrong = { ...BODY, credentials: { security_key: 'not-a-key-of-any-account' } }
     const refused = await merchant.put(GATEWAY, wrong)
@@ -98,14 +98,14 @@ describe("a merchant's own gateway account", () => {
     assert.equal(nmi.calls.length, asked, 'no credential left the platform')
   })
 
-  test('is not a place to try many credentials', async () => {
+  test('cannot be used to try out many credentials', async () => {
     const { merchant } = await open()
     const wrong = { ...BODY, credentials: { security_key: 'not-a-key-of-any-account' } }
     for (let n = 0; n < 10; n++) await merchant.put(GATEWAY, wrong)
     assert.deepEqual(refusal(await merchant.put(GATEWAY, wrong)), [429, 'rate_limited'])
   })
 
-  test('is given up for that of the installation, also twice and without the add-on', async () => {
+  test("can be given up for the installation's account, also twice and without the add-on", async () => {
     const { merchant, app, tenant, rule } = await open()
     await merchant.put(GATEWAY, BODY)
     const other = await open()
@@ -133,7 +133,7 @@ describe("a merchant's own gateway account", () => {
   })
 })
 
-test("a merchant's own account at the gateway of the installation stays while a payment has no outcome", async (t) => {
+test("a merchant's own account at the installation's gateway stays while a payment has no outcome", async (t) => {
   const nmi = await startNmi(KEY, OTHER_KEY)
   t.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: OTHER_KEY }

@@ -90,7 +90,7 @@ test('the gateway of a store', async (t) => {
     assert.deepEqual([body.payments.account, body.payments.credential_hint], ['store', null])
   })
 
-  await t.test('is refused where it could not work', async () => {
+  await t.test('is refused if it could not work', async () => {
     await app.store('umbrella')
     const bad = [
       [{}, 'gateway'],
@@ -161,7 +161,7 @@ test('the gateway of a store', async (t) => {
     }
   })
 
-  await t.test('is one, even if it is set many times at once', async () => {
+  await t.test('is one per store, even if it is set many times at once', async () => {
     const changes = ['simulated', 'nmi', 'simulated', 'nmi'].map((gateway) =>
       operator.put(url('acme'), { gateway }),
     )

@@ -15,7 +15,7 @@ test('the simulated gateway', async (t) => {
     return { ...shop, url: `/v1/stores/${shop.tenant}/payments/simulated` }
   }
 
-  await t.test('answers each test card in its own way, always alike', async () => {
+  await t.test('answers each test card in its own way, and always the same', async () => {
     const { gateway } = await open()
     const expected = [
       [CARDS.approves, 'approved', null, '100', null],
@@ -77,7 +77,7 @@ test('the simulated gateway', async (t) => {
   })
 
   await t.test(
-    'charges once for a reference, however often and concurrently it comes',
+    'charges once for a reference, however often and concurrently it is sent',
     async () => {
       const { gateway, url } = await open()
       const charge = chargeOf(CARDS.approves, { vault: true })
@@ -93,7 +93,7 @@ test('the simulated gateway', async (t) => {
     },
   )
 
-  await t.test('captures no more than was authorised, and once', async () => {
+  await t.test('captures no more than was authorised, and only once', async () => {
     const { gateway } = await open()
     const charge = chargeOf(CARDS.approves)
     const { txn_id } = await gateway.authorize(charge)
@@ -241,36 +241,33 @@ test('the simulated gateway', async (t) => {
     assert.deepEqual([declined.outcome, declined.vault_id], ['declined', null])
   })
 
-  await t.test(
-    'lets some cards follow a script once they are stored, each from its beginning',
-    async () => {
-      const { gateway } = await open()
-      for (const [number, ...codes] of [
-        ['4000000000000341', '200', '200', '200'],
-        ['4000000000002685', '200', '200', '100', '100'],
-        ['4000000000000911', '250', '250'],
-        ['4000000000002610', '261', '100'],
-        ['4000000000002628', '262', '100'],
-        ['4000000000002636', '263', '263'],
-        ['4000000000002644', '264', '100'],
-        ['4000000000002651', '202', '100'],
-      ] as const) {
-        for (const round of ['charged', 'verified']) {
-          const typed = chargeOf(number, { vault: true })
-          const first = await (round === 'charged'
-            ? gateway.authorize(typed)
-            : gateway.verify({ ...typed, source: { card: cardOf(number) } }))
-          assert.equal(first.outcome, 'approved', `${number} is approved when it is typed`)
-          const source = { vault_id: first.vault_id ?? '' }
-          for (const code of codes) {
-            const charge = chargeOf(number, { source })
-            assert.equal((await gateway.authorize(charge)).code, code, `${number}, ${round} card`)
-            assert.equal((await gateway.authorize(charge)).code, code, 'the same charge again')
-          }
+  await t.test('lets some stored cards follow a script, each card from its beginning', async () => {
+    const { gateway } = await open()
+    for (const [number, ...codes] of [
+      ['4000000000000341', '200', '200', '200'],
+      ['4000000000002685', '200', '200', '100', '100'],
+      ['4000000000000911', '250', '250'],
+      ['4000000000002610', '261', '100'],
+      ['4000000000002628', '262', '100'],
+      ['4000000000002636', '263', '263'],
+      ['4000000000002644', '264', '100'],
+      ['4000000000002651', '202', '100'],
+    ] as const) {
+      for (const round of ['charged', 'verified']) {
+        const typed = chargeOf(number, { vault: true })
+        const first = await (round === 'charged'
+          ? gateway.authorize(typed)
+          : gateway.verify({ ...typed, source: { card: cardOf(number) } }))
+        assert.equal(first.outcome, 'approved', `${number} is approved when it is typed`)
+        const source = { vault_id: first.vault_id ?? '' }
+        for (const code of codes) {
+          const charge = chargeOf(number, { source })
+          assert.equal((await gateway.authorize(charge)).code, code, `${number}, ${round} card`)
+          assert.equal((await gateway.authorize(charge)).code, code, 'the same charge again')
         }
       }
-    },
-  )
+    }
+  })
 
   await t.test('marks a charge that will be disputed', async () => {
     const { gateway, url } = await open()
@@ -288,7 +285,7 @@ test('the simulated gateway', async (t) => {
   })
 
   await t.test(
-    "commits apart from a caller's failed transaction, and keeps each store's record apart",
+    "commits apart from a caller's failed transaction, and keeps the stores' records apart",
     async () => {
       const { gateway, db } = await open()
       const charge = chargeOf(CARDS.approves)

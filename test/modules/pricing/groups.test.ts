@@ -32,7 +32,7 @@ test('pricing groups', async (t) => {
   const encode = encodeURIComponent
 
   await t.test(
-    'are created, changed, listed newest first, and removed with members and prices',
+    'can be created, changed, listed newest first, and removed with members and prices',
     async () => {
       const store = await app.merchant('lister')
       await store.post(`${FEATURE}/enable`, feature)
@@ -82,7 +82,7 @@ test('pricing groups', async (t) => {
     assert.ok(!JSON.stringify(body).includes('Ана'), 'the audit log names no customer')
   })
 
-  await t.test('have a price of a variant for each quantity', async () => {
+  await t.test('have a price of a variant for each minimum quantity', async () => {
     const { id } = await makeGroup()
     const variant_id = await makeVariant(db, randomUUID())
     const made = await setPrice(id, { variant_id, price_cents: 900 })
@@ -170,7 +170,7 @@ test('pricing groups', async (t) => {
     await assertRefused(prices, (body) => acme.put(`${URL}/${id}/prices`, body))
   })
 
-  await t.test('are read in one query, also with thirty thousand prices', async () => {
+  await t.test('are read by one query, also with thirty thousand prices', async () => {
     const variant = await makeVariant(db, randomUUID())
     for (let i = 0; i < 3; i++) {
       const { id } = await makeGroup()
@@ -189,7 +189,7 @@ test('pricing groups', async (t) => {
     assert.ok(ms < 3_000, `${ms} ms`)
   })
 
-  await t.test('are written only by a store with the add-on, and read by every store', async () => {
+  await t.test('can be written only with the add-on, and read by every store', async () => {
     const plain = await app.merchant('plain')
     const id = randomUUID()
     const writes: [string, string, unknown][] = [
@@ -221,46 +221,43 @@ test('pricing groups', async (t) => {
     assert.equal((await reader.get(URL)).status, 200)
   })
 
-  await t.test(
-    'give a customer all prices of all their groups, and other customers none',
-    async () => {
-      const [one, two, off] = [
-        await makeGroup(),
-        await makeGroup({ adjustment_bps: 500 }),
-        await makeGroup({ adjustment_bps: 1_250 }),
-      ]
-      const a = await makeVariant(db, randomUUID())
-      const b = await makeVariant(db, randomUUID())
-      const c = await makeVariant(db, randomUUID())
-      await setPrice(one.id, { variant_id: a, price_cents: 900 })
-      await setPrice(one.id, { variant_id: a, price_cents: 700, min_quantity: 10 })
-      await setPrice(two.id, { variant_id: a, price_cents: 950 })
-      await setPrice(two.id, { variant_id: c, price_cents: 1 })
-      for (const { id } of [one, two, off]) await join(id, 'Ана')
-      await join(one.id, 'ben')
+  await t.test('give a customer all prices of their groups, and other customers none', async () => {
+    const [one, two, off] = [
+      await makeGroup(),
+      await makeGroup({ adjustment_bps: 500 }),
+      await makeGroup({ adjustment_bps: 1_250 }),
+    ]
+    const a = await makeVariant(db, randomUUID())
+    const b = await makeVariant(db, randomUUID())
+    const c = await makeVariant(db, randomUUID())
+    await setPrice(one.id, { variant_id: a, price_cents: 900 })
+    await setPrice(one.id, { variant_id: a, price_cents: 700, min_quantity: 10 })
+    await setPrice(two.id, { variant_id: a, price_cents: 950 })
+    await setPrice(two.id, { variant_id: c, price_cents: 1 })
+    for (const { id } of [one, two, off]) await join(id, 'Ана')
+    await join(one.id, 'ben')
 
-      const prices = await groupPrices(db, 'Ана', [a, b, 'no id'])
-      const sorted = (id: string, price_cents = 999) =>
-        pricesOf(prices, { variant_id: id, price_cents })
-          .map((each) => [each.price_cents, each.min_quantity])
-          .sort(([x = 0], [y = 0]) => x - y)
-      assert.deepEqual(sorted(a), [
-        [700, 10],
-        [874, 1],
-        [900, 1],
-        [950, 1],
-      ])
-      assert.deepEqual(sorted(b, 1_000), [[875, 1]])
-      assert.deepEqual([...prices.byVariant.keys()], [a], 'only the variants named')
+    const prices = await groupPrices(db, 'Ана', [a, b, 'no id'])
+    const sorted = (id: string, price_cents = 999) =>
+      pricesOf(prices, { variant_id: id, price_cents })
+        .map((each) => [each.price_cents, each.min_quantity])
+        .sort(([x = 0], [y = 0]) => x - y)
+    assert.deepEqual(sorted(a), [
+      [700, 10],
+      [874, 1],
+      [900, 1],
+      [950, 1],
+    ])
+    assert.deepEqual(sorted(b, 1_000), [[875, 1]])
+    assert.deepEqual([...prices.byVariant.keys()], [a], 'only the variants named')
 
-      const ben = await groupPrices(db, 'ben', [a, b])
-      assert.deepEqual(pricesOf(ben, { variant_id: b, price_cents: 1_000 }), [])
-      assert.equal(pricesOf(ben, { variant_id: a, price_cents: 1_000 }).length, 2)
-      for (const ref of ['', 'nobody', 'x'.repeat(500), '\0']) {
-        const none = await groupPrices(db, ref, [a])
-        assert.deepEqual([none.adjustment_bps, none.byVariant.size], [0, 0], ref)
-      }
-      assert.equal((await groupPrices(await app.store('other'), 'Ана', [a])).byVariant.size, 0)
-    },
-  )
+    const ben = await groupPrices(db, 'ben', [a, b])
+    assert.deepEqual(pricesOf(ben, { variant_id: b, price_cents: 1_000 }), [])
+    assert.equal(pricesOf(ben, { variant_id: a, price_cents: 1_000 }).length, 2)
+    for (const ref of ['', 'nobody', 'x'.repeat(500), '\0']) {
+      const none = await groupPrices(db, ref, [a])
+      assert.deepEqual([none.adjustment_bps, none.byVariant.size], [0, 0], ref)
+    }
+    assert.equal((await groupPrices(await app.store('other'), 'Ана', [a])).byVariant.size, 0)
+  })
 })

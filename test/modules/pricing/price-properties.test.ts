@@ -146,7 +146,7 @@ describe('for any order', () => {
     )
   })
 
-  test('a tax inside the prices is what a calculation of its own finds, of goods after discounts and of the shipping', () => {
+  test('a tax inside the prices equals an independent calculation, on goods after discounts and on shipping', () => {
     fc.assert(
       fc.property(inputs, fc.integer({ min: 0, max: 10_000 }), (input, rate_bps) => {
         const gross = priceOrder({ ...input, prices_include_tax: true, tax: { rate_bps } })
@@ -179,7 +179,7 @@ describe('for any order', () => {
     )
   })
 
-  test('a tax of a provider inside the prices is never more than the goods and the shipping', () => {
+  test("a provider's tax inside the prices is never more than the goods and the shipping", () => {
     fc.assert(
       fc.property(inputs, fc.nat(200_000), (input, tax_override) => {
         const price = () => priceOrder({ ...input, tax_override, prices_include_tax: true })
@@ -217,7 +217,7 @@ describe('for any order', () => {
     )
   })
 
-  test('cents that are left go to the largest remainder, and ties by the documented rule', () => {
+  test('remaining cents go to the largest remainder, and equal remainders follow the documented rule', () => {
     // Few prices and variants, so that remainders often tie.
     const tied = fc.array(
       fc.record({
@@ -256,7 +256,7 @@ describe('for any order', () => {
     )
   })
 
-  test('more units never cost less where no threshold and no group price is crossed', () => {
+  test('more units never cost less if no threshold and no group price is crossed', () => {
     fc.assert(
       fc.property(inputs, fc.nat(7), (input, at) => {
         const shipping = input.shipping && {
@@ -298,7 +298,7 @@ describe('for any order', () => {
     )
   })
 
-  test('gift cards beside it cost what they are worth, and change nothing of its price', () => {
+  test('gift cards in the same order cost their face value, and change none of its prices', () => {
     const gifts = fc.array(
       fc.record({ quantity: fc.integer({ min: 1, max: 5 }), list_price_cents: fc.nat(20_000) }),
       { minLength: 1, maxLength: 3 },
@@ -335,7 +335,7 @@ describe('for any order', () => {
     )
   })
 
-  test('gift cards alone have no shipping, no tax and no discount', () => {
+  test('an order of gift cards alone has no shipping, no tax and no discount', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const cards = input.lines.map((line) => ({ ...line, gift_card: true }))
@@ -348,7 +348,7 @@ describe('for any order', () => {
     )
   })
 
-  test('an edit that changes nothing costs what the order cost', () => {
+  test('an edit that changes nothing costs the same as the order', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const priced = priceOrder(input)

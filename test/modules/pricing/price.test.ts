@@ -25,7 +25,7 @@ describe('the price of a unit', () => {
   test('is the lowest price of the groups', () =>
     assert.equal(unit({ lines: [line({ group_prices })] }), 900))
 
-  test('uses a quantity price only from that quantity on, over all lines of the variant', () => {
+  test('uses a quantity price only from that quantity on, counted over all lines of the variant', () => {
     assert.equal(unit({ lines: [line({ group_prices, quantity: 9 })] }), 900)
     assert.equal(unit({ lines: [line({ group_prices, quantity: 10 })] }), 700)
     const twice = [line({ group_prices, quantity: 4 }), line({ group_prices, quantity: 6 })]
@@ -152,7 +152,7 @@ describe('a coupon', () => {
     assert.deepEqual(priced.coupon, { applied: true, reason: null })
   })
 
-  test('a coupon that does not exist is reported as unknown, and no coupon has no reason', () => {
+  test('a coupon that does not exist is reported as unknown, and an order without a coupon has no reason', () => {
     assert.deepEqual(priceOrder(order({ coupon: 'unknown' })).coupon, {
       applied: false,
       reason: 'unknown',
@@ -217,7 +217,7 @@ describe('tax', () => {
     assert.equal(priced.tax_cents, 82)
     assert.equal(priced.total_cents, 990 + 500 + 82)
   })
-  test('is the amount of the provider, if one was asked', () => {
+  test("is the provider's amount, if a provider was asked", () => {
     const priced = priceOrder(order({ tax: { rate_bps: 825 }, tax_override: 7 }))
     assert.deepEqual([priced.tax_cents, priced.total_cents], [7, 1_007])
   })
@@ -285,12 +285,12 @@ describe('an order that was edited', () => {
     unit_price_cents: 900,
   })
 
-  test('keeps the prices it was bought for', () => {
+  test('keeps the prices at which it was bought', () => {
     const { subtotal_cents, total_cents } = repriceOrder({ ...order(), lines: [bought(3)] })
     assert.deepEqual([subtotal_cents, total_cents], [2_700, 2_700])
   })
 
-  test('keeps a coupon that has expired since, and loses one whose minimum it no longer meets', () => {
+  test('keeps a coupon that has expired since, and loses one whose minimum is no longer met', () => {
     const terms = coupon({
       status: 'exhausted',
       ends_at: '2020-01-01T00:00:00Z',
@@ -315,7 +315,7 @@ describe('an order that was edited', () => {
   })
 })
 
-test('an order has a currency only if all lines have the same', () => {
+test('an order has a currency only if all its lines have the same', () => {
   assert.equal(singleCurrency([{ currency: 'USD' }, { currency: 'USD' }]), 'USD')
   assert.equal(singleCurrency([{ currency: 'USD' }, { currency: 'EUR' }]), null)
   assert.equal(singleCurrency([]), null)
@@ -345,7 +345,7 @@ test('a share of more units than the line has is an error', () => {
   })
 })
 
-test('a unit is refunded at its price where the tax is inside, to the cent', () => {
+test('a unit is refunded at its price, to the cent, if the price contains the tax', () => {
   const stored = {
     quantity: 3,
     line_total_cents: 3_000,

@@ -87,7 +87,7 @@ const add = (lines: readonly LineShares[], name: keyof LineShares): number =>
   lines.reduce((sum, line) => sum + line[name], 0)
 
 describe('tax inside of prices with shipping', () => {
-  test('is that of goods and shipping together, and its shares add up to the cent', () => {
+  test('is the tax of goods and shipping together, and its shares add up to the cent', () => {
     fc.assert(
       fc.property(drawn, (cart) => {
         const priced = price(cart)
@@ -107,7 +107,7 @@ describe('tax inside of prices with shipping', () => {
     )
   })
 
-  test('is apart from sales and from shipping in the ledger, at the rate to less than a cent each', () => {
+  test('is booked apart from sales and shipping in the ledger, each within a cent of the rate', () => {
     fc.assert(
       fc.property(drawn, (cart) => {
         const priced = price(cart)
@@ -126,7 +126,7 @@ describe('tax inside of prices with shipping', () => {
     )
   })
 
-  test('is refunded with the units by the part of the goods alone, unit by unit exactly', () => {
+  test('is refunded with the units only for the goods, unit by unit exactly', () => {
     fc.assert(
       fc.property(drawn, fc.integer({ min: 1, max: 3 }), (cart, step) => {
         for (const line of price(cart).lines) {

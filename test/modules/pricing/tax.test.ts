@@ -49,7 +49,7 @@ describe('the tax policy', () => {
     assert.deepEqual(await resolveTax(asked, flat, question), { tax: { rate_bps: 825 } })
   })
 
-  test('is refused where it names a provider and none is configured', async () => {
+  test('is refused if it names a provider and none is configured', async () => {
     await assert.rejects(resolveTax(null, policy, question), failsWith('tax_provider_unavailable'))
   })
 })
@@ -73,7 +73,7 @@ describe('a tax provider', () => {
     assert.deepEqual(seen, { method: 'POST', authorization: 'Bearer k', body })
   })
 
-  test('may tax the shipping too, and no more than all of the order', async (t) => {
+  test('may tax the shipping too, and never more than the whole order', async (t) => {
     const url = await startProvider(t, (_, response) => response.end('{"tax_cents":1050}'))
     assert.equal(await httpTaxProvider({ url, timeoutMs: PATIENT_MS })('acme_tax', question), 1_050)
   })
@@ -92,7 +92,7 @@ describe('a tax provider', () => {
     '',
     `{"tax_cents":5,"x":"${'x'.repeat(70_000)}"}`,
   ]
-  test('is refused with any other answer', async (t) => {
+  test('is refused if it gives any other answer', async (t) => {
     let text = ''
     const url = await startProvider(t, (_, response) => response.end(text))
     for (text of hostile) {
@@ -101,7 +101,7 @@ describe('a tax provider', () => {
     }
   })
 
-  test('is not followed on a redirect, and an error status is no answer', async (t) => {
+  test('is not followed on a redirect, and its error status is no answer', async (t) => {
     let status = 0
     const url = await startProvider(t, (request, response) => {
       const location = request.url === '/quote' ? '/elsewhere' : '/quote'

@@ -50,7 +50,7 @@ describe('what stock costs', () => {
     merchant = store.shop.merchant
   })
 
-  test('is the moving average of what was paid, and leaves with the goods', async () => {
+  test('is the moving average of the prices paid, and leaves with the goods', async () => {
     const variant = await tracked(merchant)
     assert.equal(await costOf(variant), null)
     await bought([{ variant_id: variant, quantity: 10, unit_cost_cents: 100 }])
@@ -75,7 +75,7 @@ describe('what stock costs', () => {
     assert.deepEqual(await costOf(variant), [15, 1_805, 120])
   })
 
-  test('stock that was there before the first cost is taken to cost the same', async () => {
+  test('stock that was there before the first cost is valued at that cost', async () => {
     const variant = await tracked(merchant)
     const url = `/v1/merchant/inventory/${variant}/adjust`
     ok(await merchant.post(url, { delta: 6, reason: 'found' }))
@@ -89,7 +89,7 @@ describe('what stock costs', () => {
     assert.deepEqual(kinds, ['adjusted', 'adjusted', 'received', 'opening'])
   })
 
-  test('units that were shipped before they were counted in get their cost with the receipt', async () => {
+  test('units that were shipped before they were received get their cost with the receipt', async () => {
     const variant = await tracked(merchant)
     await bought([{ variant_id: variant, quantity: 3, unit_cost_cents: 100 }])
     const { order } = await store.place({ items: [{ variant_id: variant, quantity: 3 }] })
@@ -121,7 +121,7 @@ describe('what stock costs', () => {
   })
 
   describe('with a landed cost', () => {
-    test('is split over the lines, and over what is on hand and what was sold', async () => {
+    test('is split over the lines, and over units on hand and units sold', async () => {
       const [a, b] = [await tracked(merchant), await tracked(merchant)]
       const purchase = await bought([
         { variant_id: a, quantity: 10, unit_cost_cents: 100, unit_weight_grams: 500 },
@@ -163,7 +163,7 @@ describe('what stock costs', () => {
       assert.deepEqual(await costOf(b), [5, 2_667 + 333 + 667, 733])
     })
 
-    test('counts units as sold that left before those that came later', async () => {
+    test('counts units as sold that left before later units came', async () => {
       const variant = await tracked(merchant)
       const line = { variant_id: variant, quantity: 4, unit_cost_cents: 100 }
       const first = await bought([line])
@@ -178,7 +178,7 @@ describe('what stock costs', () => {
       assert.deepEqual(await sharesOf(second.id), [3, 75, 1, 25])
     })
 
-    test('is refused before goods have come, and without what it is split by', async () => {
+    test('is refused before goods have come, and if no unit has the measure to split it by', async () => {
       const variant_id = await tracked(merchant)
       const line = { variant_id, quantity: 1, unit_cost_cents: 0 }
       const cost = { description: 'freight', amount_cents: 5, split_by: 'quantity' }
@@ -204,7 +204,7 @@ describe('what stock costs', () => {
       assert.equal(codeOf(await addCost(randomUUID(), cost)), 'purchase_order_not_found')
     })
 
-    test('is added once by a key, and each time without one', async () => {
+    test('is added once for a key, and each time without a key', async () => {
       const variant_id = await tracked(merchant)
       const purchase = await bought([{ variant_id, quantity: 2, unit_cost_cents: 100 }])
       const cost = { description: 'freight', amount_cents: 50, split_by: 'quantity' }
@@ -216,7 +216,7 @@ describe('what stock costs', () => {
       assert.deepEqual(await costOf(variant_id), [2, 300, 150])
     })
 
-    test('beside a shipment of the same goods loses no cent', async () => {
+    test('loses no cent when it is added beside a shipment of the same goods', async () => {
       const variant_id = await tracked(merchant)
       const purchase = await bought([{ variant_id, quantity: 20, unit_cost_cents: 99 }])
       const cost = { description: 'freight', amount_cents: 77, split_by: 'quantity' }

@@ -30,7 +30,7 @@ describe('purchasing', () => {
   })
 
   describe('a vendor', () => {
-    test('is created, changed, archived and taken back, and is listed by name', async () => {
+    test('is created, changed, archived and restored, and is listed by name', async () => {
       const made = await newVendor(merchant, { name: 'Zeta', lead_time_days: 7 })
       assert.deepEqual(
         [made.email, made.lead_time_days, made.archived_at],
@@ -80,7 +80,7 @@ describe('purchasing', () => {
       assert.deepEqual(rows[0], { n: 2, told: false })
     })
 
-    test('is refused without a name, and with what is no address or no lead time', async () => {
+    test('is refused without a name, and with a bad address or lead time', async () => {
       await assertRefused(
         [
           ['no name', {}, 'invalid_body', 'name'],
@@ -94,7 +94,7 @@ describe('purchasing', () => {
   })
 
   describe('a purchase order', () => {
-    test('goes from draft to received, and what is expected follows it', async () => {
+    test('goes from draft to received, and the expected stock follows it', async () => {
       const [a, b] = [await tracked(merchant), await tracked(merchant)]
       const lines = [
         { variant_id: a, quantity: 10, unit_cost_cents: 250 },
@@ -193,7 +193,7 @@ describe('purchasing', () => {
       assert.deepEqual(late.body.allowed, ['receive', 'close', 'cancel'])
     })
 
-    test('a purchase order that is closed short or cancelled expects nothing any more', async () => {
+    test('a purchase order that is closed short or cancelled expects no more goods', async () => {
       const variant = await tracked(merchant)
       const line = { variant_id: variant, quantity: 5, unit_cost_cents: 100 }
       const short = await ordered(merchant, [line])
@@ -216,7 +216,7 @@ describe('purchasing', () => {
       }
     })
 
-    test('is refused with all lines that cost too much', async () => {
+    test('names all lines that cost too much when it is refused', async () => {
       const { id: vendor_id } = await newVendor(merchant)
       const quantities = [1_000_000, 1, 1_000_000]
       const lines = await Promise.all(
@@ -233,7 +233,7 @@ describe('purchasing', () => {
       )
     })
 
-    test('is refused for what the store does not have', async () => {
+    test('is refused for vendors, variants and locations that the store does not have', async () => {
       const variant_id = await tracked(merchant)
       const { id: vendor_id } = await newVendor(merchant)
       const line = { variant_id, quantity: 1, unit_cost_cents: 1 }
@@ -299,7 +299,7 @@ describe('purchasing', () => {
   })
 
   describe('a receipt', () => {
-    test('never takes a step back, and never exceeds the tolerance', async () => {
+    test('never reduces the received total, and never exceeds the tolerance', async () => {
       const variant_id = await tracked(merchant)
       const line = { variant_id, quantity: 10, unit_cost_cents: 100 }
       const order = await ordered(merchant, [line], { over_receipt_percent: 15 })
@@ -365,7 +365,7 @@ describe('purchasing', () => {
       )
     })
 
-    test('is added once, however many receive the same totals at the same time', async () => {
+    test('is added once, however many callers receive the same totals at the same time', async () => {
       const variant_id = await tracked(merchant)
       const order = await ordered(merchant, [{ variant_id, quantity: 50, unit_cost_cents: 100 }])
       const [{ id: line_id }] = order.lines
@@ -382,7 +382,7 @@ describe('purchasing', () => {
       assert.deepEqual([added, on_hand, incoming], [30, 30, 20])
     })
 
-    test('beside a closing is either in it or refused, and nothing stays expected', async () => {
+    test('is either in a closing at the same time or refused, and no stock stays expected', async () => {
       for (let round = 0; round < 5; round++) {
         const variant_id = await tracked(merchant)
         const order = await ordered(merchant, [{ variant_id, quantity: 5, unit_cost_cents: 100 }])
@@ -408,7 +408,7 @@ describe('purchasing', () => {
   })
 
   describe('the scope', () => {
-    test('is that of the inventory, and another store sees nothing', async () => {
+    test('is the scope of the inventory, and another store sees nothing', async () => {
       const variant_id = await tracked(merchant)
       const order = await draft(merchant, [{ variant_id, quantity: 1, unit_cost_cents: 1 }])
       const lesser = await store.app.merchant('acme', 'manage:own_catalog')

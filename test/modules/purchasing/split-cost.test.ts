@@ -33,7 +33,7 @@ const lines = fc.array(
 
 const split = fc.constantFrom<Split>('value', 'quantity', 'weight')
 
-test('a late cost is split to the cent, over the lines and over what is there and what is sold', () => {
+test('a late cost is split to the cent, over the lines and over units on hand and units sold', () => {
   fc.assert(
     fc.property(lines, split, fc.integer({ min: 1, max: 10 ** 11 }), (made, split_by, amount) => {
       const all = made.map(({ units: _, later: __, ...line }, n) => lineOf(n, line))
@@ -107,7 +107,7 @@ function countByName(steps: readonly { comes: number; isOwn: boolean; leaves: nu
   return { parts, units: shelf.length, arrived, own: shelf.filter(Boolean).length }
 }
 
-test('a line has as many units on hand as if the oldest had left first, by name', () => {
+test('a line has as many units on hand as if the oldest receipt had left first', () => {
   const step = fc.record({ comes: fc.nat(6), isOwn: fc.boolean(), leaves: fc.nat(5) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -31,7 +31,7 @@ describe('a suggestion', () => {
     merchant = store.shop.merchant
   })
 
-  test('is what sells within the lead time, less what is available and incoming', async () => {
+  test('is the number that sells within the lead time, less what is available and incoming', async () => {
     const variant = await tracked(merchant, { allow_backorder: true })
     assert.equal(await suggestionOf(variant), undefined, 'nothing was sold')
     const url = `/v1/merchant/inventory/${variant}/adjust`
@@ -89,7 +89,7 @@ describe('a suggestion', () => {
     ok(await merchant.post(url, { delta: 4, reason: 'replaced' }))
   })
 
-  test('looks at a bounded part of a large store, and goes on from there', async () => {
+  test('looks at a bounded part of a large store, and continues from there', async () => {
     const big = await store.app.merchant('big')
     const variant = await putVariant(store.superuser, 'big')
     await store.superuser.query(

@@ -82,7 +82,7 @@ describe('reminders of unfinished checkouts', () => {
     transport = createTransport(app.smtpUrl, 'Fairdock <news@fairdock.example>') ?? assert.fail()
   })
 
-  test('are off until the store says that its law allows them, and keep nothing until then', async () => {
+  test('are off until the store says that its law allows them, and store nothing until then', async () => {
     const shop = await openStore(null)
     const { settings } = (await shop.merchant.get(SETTINGS)).body
     assert.deepEqual([settings.enabled, settings.law_confirmed_at], [false, null])
@@ -107,7 +107,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.deepEqual(await listOf(shop), [], 'what was kept goes with the permission')
   })
 
-  test('are sent twice at most, with the cart, a link to leave, and its headers', async () => {
+  test('are sent twice at most, with the cart, a link to unsubscribe, and its headers', async () => {
     const shop = await openStore()
     const email = newEmail()
     await agree(shop, email)
@@ -139,7 +139,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal((await sendDue(shop)).length, 1)
   })
 
-  test('are one for each time, where the store wants one', async () => {
+  test('are sent once if the store wants only one', async () => {
     const shop = await openStore({ ...ON, second_after_minutes: null })
     const email = newEmail()
     await agree(shop, email)
@@ -148,7 +148,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal((await listOf(shop))[0]?.reason, 'done')
   })
 
-  test('wait until the cart was left alone for long enough', async () => {
+  test('wait until the cart has been left alone for long enough', async () => {
     const shop = await openStore()
     const email = newEmail()
     await agree(shop, email)
@@ -162,7 +162,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal(app.received.length, before, 'seen again, it waits anew')
   })
 
-  test('stop when the person has ordered, by address or by reference', async () => {
+  test('stop when the person has ordered, found by address or by reference', async () => {
     const shop = await openStore()
     for (const more of [{ email: 'other@readers.example' }, { customer_ref: 'other' }]) {
       const email = newEmail()
@@ -179,7 +179,7 @@ describe('reminders of unfinished checkouts', () => {
     }
   })
 
-  test('are sent after a payment that failed: it is no order', async () => {
+  test('are sent after a failed payment, which is no order', async () => {
     const shop = await openStore()
     const email = newEmail()
     await agree(shop, email)
@@ -207,7 +207,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal((await listOf(shop))[0]?.reason, 'not_sold')
   })
 
-  test('go to who agreed, and on the basis of a soft opt-in also to who has bought', async () => {
+  test('go to shoppers who agreed, and on the basis of a soft opt-in also to earlier customers', async () => {
     const strict = await openStore()
     const soft = await openStore({ ...ON, basis: 'soft_opt_in' })
     const email = newEmail()
@@ -250,7 +250,7 @@ describe('reminders of unfinished checkouts', () => {
     )
   })
 
-  test('never go to who has left or is suppressed, on any basis', async () => {
+  test('never go to addresses that unsubscribed or are suppressed, on any basis', async () => {
     const shop = await openStore({ ...ON, basis: 'soft_opt_in' })
     const [left, bounced] = [newEmail(), newEmail()]
     for (const email of [left, bounced]) {
@@ -284,7 +284,7 @@ describe('reminders of unfinished checkouts', () => {
     assert.equal((await listOf(shop))[0]?.reason, 'claims')
   })
 
-  test('are never sent twice, also where the worker is killed after it has sent one', async () => {
+  test('are never sent twice, also if the worker is killed after it has sent one', async () => {
     const shop = await openStore({ ...ON, second_after_minutes: null })
     const email = newEmail()
     await agree(shop, email)
@@ -309,7 +309,7 @@ describe('reminders of unfinished checkouts', () => {
     await killed.drain()
   })
 
-  test('keep no cart without an address, and none for half an address', async () => {
+  test('store no cart without an address, and none for an incomplete address', async () => {
     const shop = await openStore()
     for (const email of [null, '', 'ann', 'ann@', 'ann@x.example, bob@x.example']) {
       await look(shop, email, { customer_ref: 'ann' })

@@ -53,7 +53,7 @@ describe('a renewal', () => {
     assert.deepEqual(await app.events(id), ['renewed', 'renewed', 'renewed'])
   })
 
-  test('costs what it was sold at, or by its policy what the catalog says, with shipping and tax of its own', async () => {
+  test('costs the price at which it was sold, or by its policy the catalog price, with shipping and tax of its own', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     const shipping = {
@@ -82,7 +82,7 @@ describe('a renewal', () => {
     assert.equal(Number((await app.row(current.id)).unit_price_cents), 1_500)
   })
 
-  test('keeps a coupon that recurs, and no other', async () => {
+  test('keeps a recurring coupon, and no other', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     for (const [code, recurring] of [
@@ -101,7 +101,7 @@ describe('a renewal', () => {
     assert.equal(Number((await app.orders(ever.id))[0].discount_cents), 200)
   })
 
-  test('tells the gateway that the merchant charges, by the first transaction of the shopper', async () => {
+  test("tells the gateway that the merchant charges, with the shopper's first transaction as reference", async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     const { id, order_id } = await app.subscribe(shop)
@@ -123,7 +123,7 @@ describe('a renewal', () => {
     assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid'])
   })
 
-  test('after a long absence is one charge: the cycles that were missed are skipped and say so', async () => {
+  test('charges once after a long absence: the missed cycles are skipped and marked as such', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-31T12:00:00Z')
     const { id } = await app.subscribe(shop)
@@ -158,7 +158,7 @@ describe('a renewal', () => {
     assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid', '3 skipped shopper', '4 paid'])
   })
 
-  test('ends with its last cycle, and at the end of the period that was asked for', async () => {
+  test('ends with its last cycle, and at the end of the requested period', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     const bounded = await app.subscribe(shop)
@@ -181,7 +181,7 @@ describe('a renewal', () => {
     assert.deepEqual(await app.told(shop, ending.id), ['cancelled system period_end'])
   })
 
-  test('ends once where its origin order is cancelled at that moment, and one of both says so', async () => {
+  test('ends once if its origin order is cancelled at that moment, and only one of the two reports it', async () => {
     for (let round = 0; round < 5; round++) {
       const shop = await app.newShop()
       app.setTime(shop, '2027-01-10T12:00:00Z')
@@ -202,7 +202,7 @@ describe('a renewal', () => {
     }
   })
 
-  test('goes on after a pause on the first date of its anchor, and the pause consumes no cycle', async () => {
+  test('continues after a pause on the first date of its anchor, and the pause uses up no cycle', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-31T12:00:00Z')
     const { id } = await app.subscribe(shop)
@@ -269,7 +269,7 @@ describe('a renewal', () => {
       assert.equal((await app.row(id)).next_charge_at.toISOString(), '2027-03-10T05:00:00.000Z')
     })
 
-    test('is charged and waits for the stock, where the store backorders', async () => {
+    test('is charged and waits for the stock, if the store allows backorders', async () => {
       const { shop, id } = await outOfStock('backorder')
       assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid'])
       const { rows } = await app.superuser.query(
@@ -401,7 +401,7 @@ describe('a renewal', () => {
       assert.equal((await app.row(id)).next_charge_at.toISOString(), '2027-03-10T05:00:00.000Z')
     })
 
-    test('is given up by its rejection, which pauses the subscription', async () => {
+    test('is given up when the order is rejected, which pauses the subscription', async () => {
       const { shop, id, order } = await held()
       const url = `/v1/merchant/fraud/reviews/${order.id}/reject`
       const rejected = await shop.merchant.post(url, {}, keyed())
@@ -410,7 +410,7 @@ describe('a renewal', () => {
       assert.equal((await app.row(id)).status, 'paused')
     })
 
-    test('is given up by a cancellation, after which the next cycle is charged', async () => {
+    test('is given up when the order is cancelled, after which the next cycle is charged', async () => {
       const { shop, id, order } = await held()
       const url = `/v1/merchant/orders/${order.id}/cancel`
       const cancelled = await shop.merchant.post(url, { reason: 'staff' }, keyed())
@@ -460,7 +460,7 @@ describe('a renewal', () => {
     assert.deepEqual(await app.events(id), ['payment_failed', 'past_due'])
   })
 
-  test('a renewal of more than one unit and of another interval is that many, that often', async () => {
+  test('a renewal of several units and of another interval has that quantity and interval', async () => {
     const shop = await app.newShop()
     app.setTime(shop, '2027-01-10T12:00:00Z')
     const weekly = {

@@ -65,7 +65,7 @@ describe('a declined renewal', () => {
     assert.deepEqual(await app.told(shop, id), ['cancelled system unpaid'])
   })
 
-  test('waits as long as the card network asks for, and its merchant sees what it said', async () => {
+  test("waits as long as the card network asks for, and the merchant sees the network's advice", async () => {
     const settings = { dunning_delays_days: [1, 1, 1, 1] }
     const { shop, id } = await due(CARDS.waitFourDays, settings)
     const days = await runTo(shop, '2027-02-10T06:01:00Z', '2027-02-20T06:01:00Z')
@@ -98,7 +98,7 @@ describe('a declined renewal', () => {
     assert.doesNotMatch(own.text, /declines|network_code|advice_code/)
   })
 
-  test('pauses the subscription in the end, where the store says so', async () => {
+  test("pauses the subscription in the end, if the store's settings say so", async () => {
     const settings = { dunning_delays_days: [1], on_exhausted: 'pause' }
     const { shop, id } = await due(CARDS.alwaysDeclined, settings)
     await runTo(shop, '2027-02-10T06:01:00Z', '2027-02-13T06:01:00Z')
@@ -108,13 +108,13 @@ describe('a declined renewal', () => {
     assert.equal(await charges(shop), 2)
   })
 
-  test('without a ladder is the last', async () => {
+  test('without a ladder is the last attempt', async () => {
     const { shop, id } = await due(CARDS.alwaysDeclined, { dunning_delays_days: [] })
     await app.run(shop)
     assert.equal((await app.row(id)).status, 'unpaid_cancelled')
   })
 
-  test('a declined renewal that is paid at last places one order, and skips what became due meanwhile', async () => {
+  test('a declined renewal that is paid at last places one order, and skips the cycles that became due meanwhile', async () => {
     const { shop, id } = await due(CARDS.twiceDeclined, { dunning_delays_days: [20, 20] })
     await runTo(shop, '2027-02-10T06:01:00Z', '2027-03-25T06:01:00Z')
     assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid', '3 skipped overdue'])
@@ -128,7 +128,7 @@ describe('a declined renewal', () => {
     assert.deepEqual((await app.events(id)).slice(-2), ['renewed', 'recovered'])
   })
 
-  test('is tried from 06:00 to 10:00 in the time zone of the store, each at its own minute', async () => {
+  test('is tried from 06:00 to 10:00 in the time zone of the store, each subscription at its own minute', async () => {
     const minutes = new Set<string>()
     for (let n = 0; n < 4; n++) {
       const { shop, id } = await due(CARDS.alwaysDeclined)
@@ -141,7 +141,7 @@ describe('a declined renewal', () => {
     assert.ok(minutes.size > 1)
   })
 
-  test('hard is never tried again with that card, in no subscription of the store', async () => {
+  test('a hard decline is never tried again with that card, in any subscription of the store', async () => {
     const { shop, id } = await due(CARDS.hardDeclined)
     const other = await (async () => {
       app.setTime(shop, '2027-01-20T12:00:00Z')
@@ -160,7 +160,7 @@ describe('a declined renewal', () => {
     assert.equal(await charges(shop), 2)
   })
 
-  test('hard asks for another card at once, and plans no attempt with that one', async () => {
+  test('a hard decline asks for another card at once, and plans no attempt with the declined one', async () => {
     const { shop, id } = await due(CARDS.hardDeclined)
     await app.run(shop)
     const { status, card_blocked, dunning_next_at, dunning_ends_at } = await app.row(id)
@@ -169,7 +169,7 @@ describe('a declined renewal', () => {
     assert.deepEqual(await app.events(id), ['payment_failed', 'past_due'])
   })
 
-  test('is retried at once with another card, and at once only', async () => {
+  test('is retried at once with another card, and only that once', async () => {
     const { shop, id } = await due(CARDS.hardDeclined)
     await app.run(shop)
     const { vault_id } = await app.row((await app.subscribe(shop)).id)
@@ -216,13 +216,13 @@ describe('a declined renewal', () => {
     )
   })
 
-  test('a declined renewal that the bank wants to see in some days is not tried before', async () => {
+  test('a declined renewal that the bank wants to see again in some days is not tried before', async () => {
     const { shop, id } = await due(CARDS.wait)
     await app.run(shop)
     assert.match((await app.row(id)).dunning_next_at.toISOString(), /^2027-02-13T/)
   })
 
-  test('a renewal that is declined for want of funds is tried on a payday that is near', async () => {
+  test('a renewal that is declined for lack of funds is tried on the next payday, if that is near', async () => {
     const { shop, id } = await due(CARDS.approved, { dunning_delays_days: [3] })
     const gateway = () => ({
       authorize: async () => resultOf('insufficient_funds', { code: '202' }),
@@ -231,7 +231,7 @@ describe('a declined renewal', () => {
     assert.match((await app.row(id)).dunning_next_at.toISOString(), /^2027-02-15T/)
   })
 
-  test('waits for the data that the bank has, and is tried when the card updater brings them', async () => {
+  test('waits for new card data that the bank has, and is tried when the card updater brings them', async () => {
     const { shop, id } = await due(CARDS.update)
     await app.run(shop)
     const { status, dunning_next_at, card_blocked } = await app.row(id)
@@ -248,7 +248,7 @@ describe('a declined renewal', () => {
     assert.deepEqual(await app.run(shop), ['charge'])
   })
 
-  test('is no decline where no bank was asked: it is sent again soon, and no mail is sent', async () => {
+  test('is no decline if no bank was asked: it is sent again soon, and no mail is sent', async () => {
     const { shop, id } = await due(CARDS.approved)
     const gateway = () => ({ authorize: async () => refused('processing_error', { code: '400' }) })
     await app.run(shop, { gateway })
@@ -263,7 +263,7 @@ describe('a declined renewal', () => {
     assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid'])
   })
 
-  test('counts as one after five times without a bank', async () => {
+  test('counts as a decline after five attempts that reached no bank', async () => {
     const { shop, id } = await due(CARDS.approved)
     const gateway = () => ({ authorize: async () => refused('processing_error', { code: '400' }) })
     for (let n = 0; n < 6; n++) {

@@ -26,7 +26,7 @@ describe('an event about a subscription', () => {
   const act = async ({ merchant }: RenewalShop, id: string, verb: string) =>
     ok(await merchant.post(`/v1/merchant/subscriptions/${id}/${verb}`))
 
-  test('has the same members whatever has caused it: a verb, its order or the scheduler', async () => {
+  test('has the same members whatever has caused it: a request, its order or the scheduler', async () => {
     const shop = await app.newShop()
     const { tenant, merchant } = shop
     app.setTime(shop, '2027-01-10T12:00:00Z')

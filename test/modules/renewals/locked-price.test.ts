@@ -9,7 +9,7 @@ describe('a renewal', () => {
     app = shared.current
   })
 
-  test('at a locked price costs the same, whatever the store says later about tax inside', async () => {
+  test('a renewal at a locked price costs the same, even if the store changes whether prices contain tax', async () => {
     const tax = { provider: 'flat_rate', rate_bps: 2_500 }
     for (const inside of [true, false]) {
       const manifest = (prices_include_tax: boolean) => ({ tax: { prices_include_tax } })

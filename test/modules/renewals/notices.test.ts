@@ -65,13 +65,13 @@ describe('the mails of a subscription', () => {
   const subjects = (sent: { subject: string }[]) =>
     sent.map(({ subject }) => subject.replace(/ – .*/, ''))
 
-  test('are one receipt for a renewal, that of its order', async () => {
+  test('are one receipt for a renewal: the confirmation of its order', async () => {
     const { shop } = await subscribed()
     setTime(shop, '2027-02-10T06:01:00Z')
     assert.deepEqual(subjects(await mails(shop)), ['Order #1002 confirmed'])
   })
 
-  test('tell of a renewal in advance, as many days as the store says, once', async () => {
+  test('announce a renewal once, as many days ahead as the store says', async () => {
     const { shop } = await subscribed({ pre_renewal_notice_days: 3 })
     setTime(shop, '2027-02-07T05:59:00Z')
     assert.deepEqual(await mails(shop), [])
@@ -86,7 +86,7 @@ describe('the mails of a subscription', () => {
     assert.deepEqual(await mails(shop), [])
   })
 
-  test('come earlier once the store says more days, also to those who subscribed before, and never twice', async () => {
+  test('come earlier once the store sets more days, also for earlier subscriptions, and never twice', async () => {
     const { shop } = await subscribed()
     const say = async (pre_renewal_notice_days: number | null) => {
       const settings = { pre_renewal_notice_days }
@@ -117,7 +117,7 @@ describe('the mails of a subscription', () => {
     assert.equal((await mails(shop)).length, 1, 'its time has passed already: at once')
   })
 
-  test('tell of another price before it is charged', async () => {
+  test('announce a changed price before it is charged', async () => {
     const { shop, id, variant_id } = await subscribed()
     await app.sql(`update subscriptions set price_policy = 'current' where id = $1`, [id])
     setTime(shop, '2027-02-04T06:01:00Z')
@@ -131,7 +131,7 @@ describe('the mails of a subscription', () => {
     assert.match(notice?.text ?? '', /\$12\.50/)
   })
 
-  test('say at the first decline how to put in another card, again before the last attempt, and when it is over', async () => {
+  test('explain at the first decline how to enter another card, again before the last attempt, and report the end', async () => {
     const { shop, id } = await subscribed(
       { dunning_delays_days: [1, 3, 5] },
       { card: CARDS.alwaysDeclined },
@@ -163,7 +163,7 @@ describe('the mails of a subscription', () => {
     ])
   })
 
-  test('thank for a payment that went through at last', async () => {
+  test('thank for a payment that succeeded in the end', async () => {
     const { shop } = await subscribed(
       { dunning_delays_days: [1, 1, 1] },
       { card: CARDS.twiceDeclined },
@@ -179,7 +179,7 @@ describe('the mails of a subscription', () => {
     ])
   })
 
-  test('tell of a card that expires 30 days and 7 days before, once each, and of no other', async () => {
+  test("announce that a card expires 30 days and 7 days before, once each, for the subscription's card alone", async () => {
     const { shop, id } = await subscribed()
     await app.sql(
       'update subscriptions set card_exp_month = 3, card_exp_year = 2027 where id = $1',
@@ -200,7 +200,7 @@ describe('the mails of a subscription', () => {
     assert.deepEqual(subjects(await mails(shop)), [], 'another card')
   })
 
-  test('say nothing to one who is suspected of fraud', async () => {
+  test('do not tell a shopper that they are suspected of fraud', async () => {
     const { shop } = await subscribed()
     const ban = { kind: 'email', value: `ann@${shop.tenant}.example`, reason: 'x' }
     await shop.merchant.post('/v1/merchant/fraud/bans', ban)

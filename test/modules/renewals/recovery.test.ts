@@ -111,7 +111,7 @@ describe('a renewal', () => {
   }
 
   for (const [when, gateway] of Object.entries(silent)) {
-    test(`a renewal whose gateway is silent ${when} is found out, and charged once`, async () => {
+    test(`a renewal whose gateway is silent ${when} is looked up, and charged once`, async () => {
       const { shop, id } = await due()
       await app.run(shop, { gateway })
       assert.deepEqual(await app.cycles(id), ['1 paid', '2 charging'])
@@ -129,7 +129,7 @@ describe('a renewal', () => {
     })
   }
 
-  test('a renewal whose gateway reports late is found out at once', async () => {
+  test('a renewal whose gateway reports late is found at once', async () => {
     const { shop, id } = await due()
     await app.run(shop, { gateway: silent['after the capture'] as GatewayOverride })
     const [order] = await app.orders(id)
@@ -140,7 +140,7 @@ describe('a renewal', () => {
     await assertRenewedOnce(shop, id)
   })
 
-  test('a renewal whose lost charge arrives after its retry was paid takes no money for it', async () => {
+  test('a renewal whose lost charge arrives after its retry was paid reverses that charge', async () => {
     const { shop, id } = await due()
     const sent: (() => Promise<unknown>)[] = []
     await app.run(shop, {
@@ -167,7 +167,7 @@ describe('a renewal', () => {
     ['declined', '2 scheduled', 'past_due'],
     ['not_found', '2 scheduled', 'active'],
   ] as const) {
-    test(`a renewal that an operator resolves as ${outcome} goes on by that outcome`, async () => {
+    test(`a renewal that an operator resolves as ${outcome} continues with that outcome`, async () => {
       const { shop, id } = await due()
       const gone: GatewayOverride = (real) => ({
         authorize: async (charge) => {

@@ -20,7 +20,7 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     return { shop, id }
   }
 
-  test('charges the next cycle now, and leaves the dates after it', async () => {
+  test('charges the next cycle now, and keeps the dates after it', async () => {
     const { shop, id } = await subscribed()
     app.setTime(shop, '2027-02-10T12:00:00Z')
     const key = randomUUID()
@@ -42,7 +42,7 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     assert.match(rows[0].actor, /^merchant_key:/)
   })
 
-  test('shows a lost answer by its key, to those who may charge', async () => {
+  test('shows a lost answer under its key, to callers who may charge', async () => {
     const { shop, id } = await subscribed()
     const key = randomUUID()
     const answer = await app.charge(shop, id, key)
@@ -111,7 +111,7 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     assert.deepEqual(await app.cycles(id), ['1 paid', '2 skipped merchant', '3 paid'])
   })
 
-  test('charges one of many calls at once', async () => {
+  test('charges once when many calls come at once', async () => {
     const { shop, id } = await subscribed()
     // As its message asks, a 503 of a busy machine is sent again with the same key.
     const charge = async (key = randomUUID()): ReturnType<typeof app.charge> => {
@@ -129,7 +129,7 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid'])
   })
 
-  test('refuses what cannot be charged, and says why', async () => {
+  test('refuses a subscription that cannot be charged, and says why', async () => {
     const refusal = async (id: string, of: Awaited<ReturnType<typeof subscribed>>['shop']) => {
       const { status, body } = await app.charge(of, id)
       return `${status} ${body.error.code}`
@@ -155,7 +155,7 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     assert.equal(keyless.body.error.code, 'idempotency_key_required')
   })
 
-  test("refuses a card that its network's limit keeps from being tried", async () => {
+  test("refuses a card that has reached its network's limit of attempts", async () => {
     const { shop, id } = await subscribed()
     await app.superuser.query(
       `insert into subscription_declines (tenant_ref, subscription_id, cycle, order_id, card, amount_cents, currency,
@@ -171,7 +171,7 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     )
   })
 
-  test('is charged anew after the card updater has replaced the card, and not with a closed account', async () => {
+  test('is charged again after the card updater has replaced the card, and not with a closed account', async () => {
     // By the machine's time, which the worker of events goes by.
     const shop = await app.newShop()
     const { id } = await app.subscribe(shop, { card: CARDS.update })

@@ -16,7 +16,7 @@ import { planDunning } from '../../../src/modules/renewals/plan-dunning.ts'
 const REFUSED = { code: '300' }
 
 describe('the class of a failed renewal', () => {
-  test("names the source of each network's advice, and when that was read", () => {
+  test("names the source of each network's advice, and when that source was read", () => {
     const codes = ADVICE_RULES.flatMap((rule) => rule.codes)
     assert.equal(new Set(codes).size, codes.length)
     for (const { source, asOf } of ADVICE_RULES) {
@@ -25,7 +25,7 @@ describe('the class of a failed renewal', () => {
     }
   })
 
-  test('is the stricter one of what the gateway and the network say', () => {
+  test("is the stricter of the gateway's and the network's class", () => {
     const advised = (meaning: Meaning, advice_code: string) =>
       classOf(resultOf(meaning, { code: 'any', advice_code }))
     assert.equal(advised('declined', '03'), 'hard')
@@ -38,7 +38,7 @@ describe('the class of a failed renewal', () => {
     assert.equal(advised('unavailable', '03'), 'unsent', 'no bank was asked')
   })
 
-  test('allows no retry that a gateway calls hard', () => {
+  test('allows no retry of a decline that the gateway calls hard', () => {
     const retried: DeclineClass[] = ['soft', 'funds', 'wait', 'unsent']
     for (const { means } of ADAPTERS.flatMap(({ meanings }) => meanings)) {
       const result = resultOf(means, { code: 'any' })
@@ -47,7 +47,7 @@ describe('the class of a failed renewal', () => {
     }
   })
 
-  test('is that of the reason, also where the gateway itself refuses', () => {
+  test('is that of the reason, also if the gateway itself refuses', () => {
     assert.equal(classOf(refused('expired_card', REFUSED)), 'hard')
     assert.equal(classOf(refused('processing_error', REFUSED)), 'unsent')
     assert.equal(classOf(refused('amount_exceeded', REFUSED)), 'soft')
@@ -56,7 +56,7 @@ describe('the class of a failed renewal', () => {
     assert.equal(classOf(null), 'unsent', 'the gateway has no record')
   })
 
-  test('is that which each code of NMI has had from the start, also for rows that were stored then', () => {
+  test('is the same for each code of NMI as it was when earlier rows were stored', () => {
     const before: Record<DeclineClass, string[]> = {
       soft: ['200', '201', '240', '260', '299'],
       funds: ['202', '203'],
@@ -91,7 +91,7 @@ const CLASSES = fc.constantFrom<DeclineClass>(
 )
 
 describe('what follows from a failed renewal', () => {
-  test('ends after as many declines as the ladder has steps and one more, whatever they are', () => {
+  test('ends after one decline more than the ladder has steps, whatever the declines are', () => {
     const ladder = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 10 })
     const declines = fc.array(CLASSES, { minLength: 80, maxLength: 80 })
     fc.assert(

@@ -61,7 +61,7 @@ describe('the scheduler', () => {
     assert.deepEqual(rows, [{ orders: ids.length }])
   })
 
-  test('lets a store with a long queue not hold up another', async () => {
+  test('lets a store with a long queue not delay another', async () => {
     const [big, small] = await Promise.all([app.newShop(), app.newShop()])
     await subscribeMany(big, 12)
     const [id = ''] = await subscribeMany(small, 1)
@@ -83,7 +83,7 @@ describe('the scheduler', () => {
     assert.deepEqual(placed, [...new Set(placed)])
   })
 
-  test('charges what a subscription says when it is charged: a change in between is not lost', async () => {
+  test('charges a subscription as it is at that moment: a change in between is not lost', async () => {
     const shop = await app.newShop()
     const [id = ''] = await subscribeMany(shop, 1)
     let changed = false

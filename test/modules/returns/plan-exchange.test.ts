@@ -255,7 +255,7 @@ describe('exchanges and receipts of a return', () => {
     assert.ok(isTaken > 100 && isBoth > 50, 'both were tried')
   })
 
-  test('pay for everything that came once, whether by exchange or refund, to the cent', () => {
+  test('pay once for every returned unit, whether by exchange or refund, to the cent', () => {
     let tried = 0
     fc.assert(
       fc.property(drawn, (given) => {
@@ -280,7 +280,7 @@ describe('exchanges and receipts of a return', () => {
     assert.equal(tried, 1_000)
   })
 
-  test('take waived money first, and leave the rest of the return to its receipts', () => {
+  test('take waived money first, and leave the remaining value of the return to its receipts', () => {
     const model = new Model({ lines: [{ quantity: 2, price: 1_000, tax: 0 }], steps: [] })
     apply(model, { kind: 'receive', line: 0, units: 1, method: 'none', fee: 0 })
     apply(model, { kind: 'exchange', total: 1_000, advance: true })

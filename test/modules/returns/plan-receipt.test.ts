@@ -214,7 +214,7 @@ function carryOut(known: MoneyFacts, plan: NonNullable<ReturnType<typeof tryPlan
 }
 
 describe('the plan of a receipt', () => {
-  test('never refunds more than was captured, and its cents add up, whatever comes in whatever order', () => {
+  test('never refunds more than was captured, and its cents add up, whatever units come in whatever order', () => {
     let refunded = 0
     fc.assert(
       fc.property(orders, fc.array(requests, { minLength: 1, maxLength: 5 }), (order, asked) => {
@@ -287,7 +287,7 @@ describe('the plan of a receipt', () => {
     )
   })
 
-  test('deducts what a gateway has refunded of a receipt that failed', () => {
+  test('deducts what a gateway has refunded for a receipt that failed', () => {
     const item = lineOf(0, { quantity: 3, price: 1_000, discount: 0, tax: 0, refunded: 0 })
     const line = { ...returnLine(item), damaged_quantity: 3 }
     const known: MoneyFacts = {

@@ -30,7 +30,7 @@ const parcel = (quantity: number, over: Partial<Fulfillment>): Fulfillment =>
 const terms = { windowDays: 30, finalSale: new Set<string>(), now: NOW }
 
 describe('what a shopper can send back', () => {
-  test('is counted from the delivery of each parcel, also where a later one is still in time', () => {
+  test('is counted from the delivery of each parcel, also if a later parcel is still in time', () => {
     const parcels = [
       parcel(2, { delivered_at: daysAgo(31) }),
       parcel(1, { delivered_at: daysAgo(29) }),
@@ -41,13 +41,13 @@ describe('what a shopper can send back', () => {
     assert.deepEqual([late.quantity, late.reason, late.until], [0, 'window_closed', daysAgo(1)])
   })
 
-  test('is counted from the shipment and fourteen days, where no delivery is known', () => {
+  test('is counted from the shipment plus fourteen days, if no delivery is known', () => {
     const at = (days: number) =>
       returnableOf(item(), [parcel(3, { shipped_at: daysAgo(days) })], terms).quantity
     assert.deepEqual([at(43), at(44), at(45)], [3, 3, 0])
   })
 
-  test('is nothing of parcels that are packed or came back', () => {
+  test('excludes parcels that are packed or came back', () => {
     const parcels = [
       parcel(1, { status: 'pending', shipped_at: null }),
       parcel(2, { status: 'cancelled', delivered_at: null, shipped_at: daysAgo(1) }),
@@ -55,7 +55,7 @@ describe('what a shopper can send back', () => {
     assert.equal(returnableOf(item(), parcels, terms).quantity, 0)
   })
 
-  test('is never more than has shipped and is in no return', () => {
+  test('is never more than the units that have shipped and are in no return', () => {
     const parcels = [parcel(3, { delivered_at: daysAgo(1) })]
     const left = returnableOf(item({ returning_quantity: 1, returned_quantity: 1 }), parcels, terms)
     assert.equal(left.quantity, 1)
@@ -64,7 +64,7 @@ describe('what a shopper can send back', () => {
     assert.equal(returnableOf(item({ shipped_quantity: 0 }), [], terms).reason, 'not_shipped')
   })
 
-  test('is nothing of a product on final sale, and not limited without a window', () => {
+  test('excludes products on final sale, and has no time limit without a window', () => {
     const parcels = [parcel(3, { shipped_at: daysAgo(900) })]
     const finalSale = new Set(['product'])
     assert.equal(returnableOf(item(), parcels, { ...terms, finalSale }).reason, 'final_sale')
@@ -84,7 +84,7 @@ describe('the policy of a manifest', () => {
     assert.equal(of({ windowDays: 0 }).windowDays, 0)
   })
 
-  test('limits nothing where it is missing or malformed', () => {
+  test('limits nothing if it is missing or malformed', () => {
     const none = { windowDays: null, finalSaleCollections: [] }
     for (const manifest of [null, 7, [], {}, { behavior: [] }, { behavior: { returns: null } }]) {
       assert.deepEqual(toPolicy(manifest), none)

@@ -42,7 +42,7 @@ const REFUSALS = [
   'invalid_transition',
 ]
 
-test('a receipt does what its preview says for any lines, fees and tenders, and the cents add up', async () => {
+test('a receipt does exactly what its preview says, for any lines, fees and tenders, and the cents add up', async () => {
   const store = shared.current
   const returns = returnsOf(store)
   const { merchant, variants } = store.shop

@@ -96,7 +96,7 @@ describe('a receipt', () => {
     assert.deepEqual(refusal(late), [409, 'invalid_transition'])
   })
 
-  test('never takes more than is expected, of lines of the return alone', async () => {
+  test('never accepts more than is expected, and only lines of the return', async () => {
     const order = await returns.shipped()
     const made = await returns.returned(order, 1)
     const over = await returns.receive(made.id, receipt(made, 2))
@@ -228,7 +228,7 @@ describe('a receipt', () => {
       assert.deepEqual([answer.movements, answer.return.lines[0].restocked_quantity], [[], 1])
     })
 
-    test('units on hand again serve the order that waits for stock', async () => {
+    test('units that are on hand again serve the order that waits for stock', async () => {
       const variant = await returns.tracked(1)
       const order = await returns.shipped({ items: [{ variant_id: variant, quantity: 1 }] })
       ok(
@@ -249,7 +249,7 @@ describe('a receipt', () => {
   })
 
   describe('settles the money', () => {
-    test('not at all with the method none, and a later refund of the order is still possible', async () => {
+    test('refunds nothing with the method none, and a later refund of the order is still possible', async () => {
       const order = await returns.shipped()
       const made = await returns.returned(order, 2)
       const none = receipt(made, 1, { refund: { method: 'none' } })
@@ -289,7 +289,7 @@ describe('a receipt', () => {
       assert.equal((await returns.stockOf(variant)).on_hand, 2)
     })
 
-    test('a receipt of an order of which an amount was refunded pays what is left of the goods, and no more', async () => {
+    test('a receipt of an order that was refunded in part by amount pays the rest of the goods, and no more', async () => {
       const order = await returns.shipped({ ...SHIPPING })
       const { total_cents } = order.order
       ok(await store.merchant(order.order.id, 'refunds', { amount_cents: 1_500 }), 201)
@@ -300,7 +300,7 @@ describe('a receipt', () => {
       assert.equal(answer.refund.shipping_cents, 0)
     })
 
-    test('less a restocking fee, which no later unit gets back', async () => {
+    test('a receipt deducts a restocking fee, which no later unit gets back', async () => {
       const order = await returns.shipped({
         items: [{ variant_id: store.shop.variants[333], quantity: 2 }],
         ...TAX,
@@ -318,7 +318,7 @@ describe('a receipt', () => {
       assert.equal(await statusOf(order.order.id), 'partially_refunded')
     })
 
-    test('never below zero: a fee above the price of the units is refused, one of the price refunds nothing', async () => {
+    test('a receipt never pays below zero: a fee above the price of the units is refused, one equal to it refunds nothing', async () => {
       const order = await returns.shipped()
       const made = await returns.returned(order, 2)
       const withFee = (restocking_fee_cents: number) =>
@@ -334,7 +334,7 @@ describe('a receipt', () => {
       assert.deepEqual([even.refund, even.return.status], [null, 'partially_received'])
     })
 
-    test('a receipt refunds shipping within what is left of it', async () => {
+    test('a receipt refunds shipping up to what is left of it', async () => {
       const order = await returns.shipped({ ...SHIPPING })
       const made = await returns.returned(order, 2)
       const withShipping = (refund_shipping_cents: number) =>
@@ -353,7 +353,7 @@ describe('a receipt', () => {
       assert.equal(await statusOf(order.order.id), 'refunded')
     })
 
-    test('to the tenders that paid, the card first, or all of it to store credit', async () => {
+    test('a receipt refunds to the tenders that paid, the card first, or all of it to store credit', async () => {
       const { code } = await giveBalances(store, 300, 700)
       const order = await returns.shipped({ apply_store_credit: true, gift_card_code: code })
       const made = await returns.returned(order, 2)
@@ -383,7 +383,7 @@ describe('a receipt', () => {
       assert.deepEqual([answer.refund, answer.return.status], [null, 'closed'])
     })
 
-    test('not of a disputed card, unless no refund is wanted', async () => {
+    test('a receipt refunds no disputed card, unless no refund is wanted', async () => {
       const order = await returns.shipped()
       const made = await returns.returned(order, 1)
       const url = `/v1/stores/acme/orders/${order.order.id}/dispute`
@@ -411,7 +411,7 @@ describe('a receipt', () => {
     const countOf = (answers: readonly Answer[], status: number) =>
       answers.filter((each) => each.status === status).length
 
-    test('receipt of the same units: each unit comes and is refunded once', async () => {
+    test('receipt of the same units receives and refunds each unit once', async () => {
       const variant = await returns.tracked(2)
       const order = await returns.shipped({ items: [{ variant_id: variant, quantity: 2 }] })
       const made = await returns.returned(order, 2)
@@ -424,7 +424,7 @@ describe('a receipt', () => {
       await store.check()
     })
 
-    test('receipt under the same key: it is carried out once', async () => {
+    test('receipt under the same key is carried out once', async () => {
       const order = await returns.shipped()
       const made = await returns.returned(order, 2)
       const key = randomUUID()
@@ -436,7 +436,7 @@ describe('a receipt', () => {
       assert.equal(await store.net(order.order.id), 1_000)
     })
 
-    test('refund, resolution, cancellation and closing: nothing is refunded twice', async () => {
+    test('refund, resolution, cancellation and closing refund nothing twice', async () => {
       for (let run = 0; run < 4; run++) {
         const order = await returns.shipped()
         const made = await returns.returned(order, 2)

@@ -202,7 +202,7 @@ describe('a receipt that is interrupted', () => {
     await store.check()
   })
 
-  test('a receipt that is interrupted by the refusal of one of two cards: the next try refunds only what is missing', async () => {
+  test('a receipt that is interrupted because one of two cards refuses refunds only the missing part at the next try', async () => {
     const { order, items } = await store.place()
     const edits = [{ order_item_id: items[0].id, quantity: 3 }]
     ok(await store.shopper(order.id, 'edit', { edits, card: APPROVED }))
@@ -229,7 +229,7 @@ describe('a receipt that is interrupted', () => {
     await store.check()
   })
 
-  test('a receipt that is interrupted by a gateway that stays silent is ended as the operator says', async () => {
+  test('a receipt that is interrupted by a gateway that stays silent ends as the operator decides', async () => {
     const { order, id } = await shippedOf(1)
     const made = await returns.returned(order, 1)
     const silent = () => ({
@@ -257,7 +257,7 @@ describe('a receipt that is interrupted', () => {
   })
 
   for (const point of ['return_receive-begun', 'refund-sent', 'return_receive-answered']) {
-    test(`a receipt that is interrupted by a process that is killed at ${point} is ended by the worker, once`, async () => {
+    test(`a receipt that is interrupted because its process is killed at ${point} is finished by the worker, once`, async () => {
       const { order, variant, id } = await shippedOf(2)
       const made = await returns.returned(order, 2)
       const key = randomUUID()
@@ -284,7 +284,7 @@ describe('a receipt that is interrupted', () => {
     })
   }
 
-  test('without money, at any point, is ended by the worker', async () => {
+  test('a receipt without money that is interrupted at any point is finished by the worker', async () => {
     const { order, id } = await shippedOf(1)
     const made = await returns.returned(order, 1)
     const at = (reached: string) => {

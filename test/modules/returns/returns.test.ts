@@ -89,7 +89,7 @@ describe('returns', () => {
       assert.equal((await store.read(order.order.id)).returns.length, 1)
     })
 
-    test('cannot be made beyond what shipped, even if the checks of the service were gone', async () => {
+    test('cannot exceed the shipped units, even if the checks of the service were missing', async () => {
       const order = await returns.shipped()
       const exceed = store.superuser.query(
         `update order_items set returning_quantity = shipped_quantity + 1 where order_id = $1`,
@@ -98,7 +98,7 @@ describe('returns', () => {
       await assert.rejects(exceed, { constraint: 'order_items_returned_check' })
     })
 
-    test('is refused for what has not shipped, is not there, or is named twice', async () => {
+    test('is refused for units that have not shipped, for unknown lines, and for a line named twice', async () => {
       const { order, items } = await store.place()
       const lines = [{ order_item_id: items[0].id, quantity: 1 }]
       const open = await returns.create(order.id, lines)
@@ -118,7 +118,7 @@ describe('returns', () => {
       }
     })
 
-    test('is one of at most two hundred of its order', async () => {
+    test('is one of at most two hundred in its order', async () => {
       const order = await returns.shipped()
       const made = await returns.returned(order, 1)
       await store.superuser.query('update returns set number = 200 where id = $1', [made.id])
@@ -128,7 +128,7 @@ describe('returns', () => {
       assert.equal(refused.body.limit, 'returns_per_order')
     })
 
-    test('keeps the parcel of its units from being recalled, until it is cancelled', async () => {
+    test('prevents the recall of the parcel with its units, until it is cancelled', async () => {
       const order = await returns.shipped()
       const made = await returns.returned(order, 1)
       const recall = () =>
@@ -224,7 +224,7 @@ describe('returns', () => {
       ])
     })
 
-    test('a return is closed short: what has not come can be returned anew', async () => {
+    test('a return is closed short: units that have not come can be returned anew', async () => {
       const { order, made } = await requested()
       assert.deepEqual(refusal(await returns.act(made.id, 'close')), [409, 'invalid_transition'])
       ok(await returns.act(made.id, 'approve'))
@@ -252,7 +252,7 @@ describe('returns', () => {
         [order_id, days],
       )
 
-    test('is made once for each key, for the own order alone', async () => {
+    test("is made once for each key, for the shopper's own order alone", async () => {
       const order = await returns.shipped()
       const key = randomUUID()
       const first = await returns.request(order.order.id, line(order), 'ann', key)
@@ -273,7 +273,7 @@ describe('returns', () => {
       assert.deepEqual(refusal(other), [422, 'idempotency_key_reused'])
     })
 
-    test('is refused for a line of another order, and for more than is left', async () => {
+    test('is refused for a line of another order, and for more units than are left', async () => {
       const [order, other] = [await returns.shipped(), await returns.shipped()]
       assert.deepEqual(refusal(await returns.request(order.order.id, line(other))), [
         404,
@@ -293,7 +293,7 @@ describe('returns', () => {
       assert.equal((await returns.readShopper(placed.id)).returnable[0].reason, 'not_shipped')
     })
 
-    test('is possible for so many days after the delivery, and the order says until when', async () => {
+    test("is possible for the store's number of days after the delivery, and the order says until when", async () => {
       await policy({ returns: { windowDays: 30 } })
       const order = await returns.shipped()
       ok(await store.shop.merchant.post(`/v1/merchant/fulfillments/${order.parcels[0]}/deliver`))
@@ -312,7 +312,7 @@ describe('returns', () => {
       await policy({})
     })
 
-    test('is counted from the shipment and two weeks, where no delivery is known', async () => {
+    test('is counted from the shipment plus two weeks, if no delivery is known', async () => {
       await policy({ returns: { windowDays: 10 } })
       const order = await returns.shipped()
       await age(order.order.id, 'shipped_at', 23)
@@ -345,7 +345,7 @@ describe('returns', () => {
       ok(await returns.request(order.order.id, line(order)), 201)
     })
 
-    test('is not limited by a manifest that says nothing, or nonsense', async () => {
+    test('is not limited by a manifest without a policy, or with a malformed one', async () => {
       for (const given of [null, 7, { windowDays: 'x', finalSaleCollections: 3 }, [[]]]) {
         await policy({ returns: given })
         const order = await returns.shipped()
@@ -368,7 +368,7 @@ describe('returns', () => {
     const explain = async (id: string) =>
       ok(await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`))
 
-    test('offers a return of what has shipped, and says why not', async () => {
+    test('offers a return of shipped units, and otherwise says why not', async () => {
       const { order } = await store.place()
       const reasonOf = (explained: { refused: { action: string; reason: string }[] }) =>
         explained.refused.find(({ action }) => action === 'return')?.reason
@@ -380,7 +380,7 @@ describe('returns', () => {
     })
   })
 
-  test('the words of people are in the export of their data, and gone after an erasure', async () => {
+  test("the free texts of a return are in the export of the person's data, and gone after an erasure", async () => {
     const customer_ref = `Zoë ${randomUUID()}`
     const order = await returns.shipped({ customer_ref })
     const item = order.items[0]?.id

@@ -89,7 +89,7 @@ test('conditions', async (t) => {
     ['a place that is code', { field: 'place', op: 'in', value: [`DE-' or '1' = '1`] }, []],
   ]
   for (const [what, condition, expected] of TABLE) {
-    await t.test(`find who ${what}`, async () => {
+    await t.test(`find customers who ${what}`, async () => {
       assert.deepEqual(names(await find(shop, [condition])), expected)
     })
   }
@@ -106,24 +106,27 @@ test('conditions', async (t) => {
     assert.deepEqual(names(await find(shop, [group, poor], 'all')), ['cat'])
   })
 
-  await t.test('say how many of them agreed, and show some', async () => {
-    const { body } = await merchant.post(`${URL}/preview`, {
-      match: 'all',
-      conditions: [{ field: 'orders_count', op: 'gte', value: 0 }],
-    })
-    assert.deepEqual([body.count, body.consented_count], [4, 1])
-    const { last_order_at, ...ann } = body.sample[0]
-    assert.ok(Date.parse(last_order_at) > Date.now() - DAY_MS)
-    assert.deepEqual(ann, {
-      email: 'ANN@x.example',
-      customer_ref: 'ann/2',
-      orders_count: 2,
-      total_spent_cents: 6_000,
-      consent: 'none',
-    })
-  })
+  await t.test(
+    'say how many of the found people agreed to marketing, and show some of them',
+    async () => {
+      const { body } = await merchant.post(`${URL}/preview`, {
+        match: 'all',
+        conditions: [{ field: 'orders_count', op: 'gte', value: 0 }],
+      })
+      assert.deepEqual([body.count, body.consented_count], [4, 1])
+      const { last_order_at, ...ann } = body.sample[0]
+      assert.ok(Date.parse(last_order_at) > Date.now() - DAY_MS)
+      assert.deepEqual(ann, {
+        email: 'ANN@x.example',
+        customer_ref: 'ann/2',
+        orders_count: 2,
+        total_spent_cents: 6_000,
+        consent: 'none',
+      })
+    },
+  )
 
-  await t.test('count the people of their own store alone', async () => {
+  await t.test('count only the people of their own store', async () => {
     const other = await app.newShop('other')
     const everybody = [{ field: 'orders_count', op: 'gte', value: 0 }]
     assert.deepEqual(await find(other, everybody), [])
@@ -133,7 +136,7 @@ test('conditions', async (t) => {
     assert.deepEqual(await find(other, [{ field: 'product', op: 'bought', value: [tea] }]), [])
   })
 
-  await t.test('go by the time of the store', async () => {
+  await t.test('use the time zone of the store', async () => {
     const { clocks } = app.runtime
     clocks.set('acme', { offsetMs: 200 * DAY_MS, isMoving: false })
     const lately = [{ field: 'last_order_at', op: 'within_days', value: 150 }]
@@ -142,7 +145,7 @@ test('conditions', async (t) => {
     assert.deepEqual(names(await find(shop, lately)), ['ann', 'bob', 'dan'])
   })
 
-  await t.test('are refused by the member that is wrong', async () => {
+  await t.test('are refused with the path of the wrong member', async () => {
     const one = { field: 'orders_count', op: 'gte', value: 1 }
     const nest = (depth: number): object =>
       depth === 1 ? one : { match: 'all', conditions: [nest(depth - 1)] }
@@ -260,7 +263,7 @@ test('conditions', async (t) => {
     assert.equal((await send(named.slice(1))).status, 200)
   })
 
-  await t.test('are refused with all that is wrong with them, and a limit once', async () => {
+  await t.test('are refused with all faults, and a limit is reported once', async () => {
     const send = (conditions: unknown) =>
       merchant.post(`${URL}/preview`, { match: 'all', conditions })
     const pathsOf = ({ body }: Answer) => body.issues.map(({ path }: { path: string }) => path)

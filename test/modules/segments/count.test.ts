@@ -30,7 +30,7 @@ async function personOf({ superuser }: SegmentApp, { tenant }: Shop, email: stri
 }
 
 describe('what people have ordered', () => {
-  test('follows refunds, flags, and orders under another spelling', async () => {
+  test('follows refunds, test flags, and orders under another spelling of the address', async () => {
     const { app, shop } = await openStore()
     const first = await app.buy(shop, 'ann@x.example')
     const second = await app.buy(shop, 'Ann@X.example', { customer_ref: 'other' })
@@ -55,7 +55,7 @@ describe('what people have ordered', () => {
     await app.check()
   })
 
-  test('is not counted of orders that were not paid, or have no address', async () => {
+  test('does not count orders that were not paid, or have no address', async () => {
     const { app, shop } = await openStore()
     const declined = { ccnumber: '4000000000000002', ccexp: '10/40', cvv: '999' }
     const cart = { items: [{ variant_id: shop.variants[1_000], quantity: 1 }], customer_ref: 'ann' }
@@ -72,7 +72,7 @@ describe('what people have ordered', () => {
     await app.check()
   })
 
-  test('keeps a reader who has no order any more, and drops who is no reader', async () => {
+  test('keeps a newsletter reader who has no order any more, and drops people without either', async () => {
     const { app, shop } = await openStore()
     const consents = [{ email: 'ann@x.example', given_at: '2025-01-01T00:00:00Z', text: 'Yes.' }]
     await shop.merchant.post('/v1/merchant/marketing/consents/import', { consents })
@@ -92,7 +92,7 @@ describe('what people have ordered', () => {
     await app.check()
   })
 
-  test('is counted once by many workers, and by none that has lost its lease', async (t) => {
+  test('is counted once by many workers, and never by one that has lost its lease', async (t) => {
     const app = await openSegmentApp(t)
     const shop = await app.newShop('acme')
     const { workerDatabase } = app.runtime
@@ -110,7 +110,7 @@ describe('what people have ordered', () => {
     await app.check()
   })
 
-  test('is counted also where a worker was killed within a step', async () => {
+  test('is counted also if a worker was killed within a step', async () => {
     const { app, shop } = await openStore()
     const { workerDatabase } = app.runtime
     await app.buy(shop, 'ann@x.example')
@@ -133,7 +133,7 @@ describe('what people have ordered', () => {
     assert.equal((await personOf(app, shop, 'ann@x.example')).orders_count, 1)
   })
 
-  test('is not brought back by a count that runs beside the erasure', async () => {
+  test('is not restored by a count that runs beside the erasure', async () => {
     const { app, shop } = await openStore()
     const erase = async (customer_ref: string) => {
       const url = '/v1/my/privacy/erase'

@@ -55,7 +55,7 @@ test('segments', async (t) => {
     },
   )
 
-  await t.test('have a name of their own in a store, also of many created at once', async () => {
+  await t.test('have a unique name in a store, also when many are created at once', async () => {
     const answers = await times(6, () => create({ ...BUYERS, name: 'Once' }))
     assert.deepEqual(countStatuses(answers), { 201: 1, 409: 5 })
     const refused = answers.find(({ status }) => status === 409)
@@ -93,24 +93,27 @@ test('segments', async (t) => {
     assert.equal((await merchant.get(`${URL}/${id}`)).body.segment.name, 'Ours')
   })
 
-  await t.test('are refused without a name or a condition, and beyond their number', async () => {
-    await assertRefused(
-      [
-        ['no name', { ...BUYERS, name: '' }, 'invalid_body', 'name'],
-        ['a long name', { ...BUYERS, name: 'x'.repeat(101) }, 'invalid_body', 'name'],
-        ['no match', { ...BUYERS, match: 'some' }, 'invalid_body', 'match'],
-        ['no condition', { ...BUYERS, conditions: [] }, 'invalid_body', 'conditions'],
-        ['a wrong one', { ...BUYERS, conditions: [{}] }, 'invalid_body', 'conditions.0.field'],
-      ],
-      create,
-    )
-    const limits = '/v1/entitlements/tenants/acme/limits'
-    const used = (await merchant.get(URL)).body.total
-    const set = await app.operator.put(limits, { segments: used })
-    assert.equal(set.status, 200, set.text)
-    const refused = await create({ ...BUYERS, name: 'One more' })
-    assert.deepEqual([refused.status, refused.body.error.code], [409, 'limit_reached'])
-  })
+  await t.test(
+    'are refused without a name or a condition, and beyond their maximum number',
+    async () => {
+      await assertRefused(
+        [
+          ['no name', { ...BUYERS, name: '' }, 'invalid_body', 'name'],
+          ['a long name', { ...BUYERS, name: 'x'.repeat(101) }, 'invalid_body', 'name'],
+          ['no match', { ...BUYERS, match: 'some' }, 'invalid_body', 'match'],
+          ['no condition', { ...BUYERS, conditions: [] }, 'invalid_body', 'conditions'],
+          ['a wrong one', { ...BUYERS, conditions: [{}] }, 'invalid_body', 'conditions.0.field'],
+        ],
+        create,
+      )
+      const limits = '/v1/entitlements/tenants/acme/limits'
+      const used = (await merchant.get(URL)).body.total
+      const set = await app.operator.put(limits, { segments: used })
+      assert.equal(set.status, 200, set.text)
+      const refused = await create({ ...BUYERS, name: 'One more' })
+      assert.deepEqual([refused.status, refused.body.error.code], [409, 'limit_reached'])
+    },
+  )
 })
 
 test('the people of a segment come page by page, each once, while others join', async (t) => {

@@ -42,7 +42,7 @@ describe('the mail of a bought gift card', () => {
       [tenant],
     )
 
-  test('goes to the recipient at once, with the words of the buyer, escaped', async () => {
+  test("goes to the recipient at once, with the buyer's message, escaped", async () => {
     const shop = await newShop(app)
     const { id, code } = await buyCard(shop, {
       recipient_email: ROBIN,
@@ -59,7 +59,7 @@ describe('the mail of a bought gift card', () => {
     assert.notEqual((await cardOf(shop, id)).sent_at, null)
   })
 
-  test('is announced by a confirmation that tells of no parcel and no shipping', async () => {
+  test('is announced by a confirmation that mentions no parcel and no shipping', async () => {
     const shop = await newShop(app)
     await buyCard(shop, { recipient_email: ROBIN })
     const confirmation = (await app.sendAll()).find(({ to }) => to[0] !== ROBIN)
@@ -71,7 +71,7 @@ describe('the mail of a bought gift card', () => {
     assert.match(other?.text ?? '', /Shipping: Free/)
   })
 
-  test('waits for its day, with its code encrypted and in no other row', async () => {
+  test('waits for its day, with its code encrypted and stored in no other row', async () => {
     const shop = await newShop(app)
     const send_on = dayIn(40)
     const { id, code, order_id } = await buyCard(shop, { recipient_email: ROBIN, send_on })
@@ -103,7 +103,7 @@ describe('the mail of a bought gift card', () => {
     assert.ok(!JSON.stringify(rows).includes(code))
   })
 
-  test('is kept for 30 days after it, and erased then', async () => {
+  test('is kept for 30 days after it was sent, and then erased', async () => {
     const shop = await newShop(app)
     const { id } = await buyCard(shop, { recipient_email: ROBIN })
     const isKept = async () =>
@@ -175,7 +175,7 @@ describe('the mail of a bought gift card', () => {
     send_on: dayIn(5),
   }
 
-  test('still goes to its recipient after the buyer was erased, without the words of the buyer', async () => {
+  test("still goes to its recipient after the buyer was erased, without the buyer's message", async () => {
     const shop = await newShop(app)
     const { code } = await buyCard(shop, GIFT)
     await app.sendAll()
@@ -204,7 +204,7 @@ describe('the mail of a bought gift card', () => {
     assert.doesNotMatch(JSON.stringify(rows), /robin|quillfeather/i)
   })
 
-  test('stands in the export of its buyer, and not in that of another', async () => {
+  test('is in the export of its buyer, and not of another customer', async () => {
     const shop = await newShop(app)
     await enable(shop.merchant, 'gift_cards')
     await buyCard(shop, GIFT)

@@ -117,7 +117,7 @@ describe('the events that cause a mail', () => {
     )
   })
 
-  test('are those that are for shoppers alone', () => {
+  test('are only those that shoppers need to know', () => {
     const types = ['order.released', 'inventory.low', 'dispute.opened', 'subscription.renewed']
     assert.deepEqual(listCaused(types.map((type) => event(type, {}))), [])
     assert.deepEqual(listCaused([event('constructor', {}), event('__proto__', {})]), [])

@@ -43,7 +43,7 @@ describe('mail to shoppers', () => {
     assert.deepEqual([row?.state, row?.attempt_count], ['sent', 1])
   })
 
-  test('comes from the store, by the one address of the platform, and answers go to the store', async () => {
+  test("comes from the store's name at the platform's address, and replies go to the store", async () => {
     const manifest = { brand: { name: 'Ann\'s "Shop"', email: 'hello@anns.example' } }
     await buy(app, await newShop(app, manifest))
     const [mail] = await app.sendAll()
@@ -52,7 +52,7 @@ describe('mail to shoppers', () => {
     assert.match(mail?.header('message-id') ?? '', /^<[0-9a-f-]{36}\.0@fairdock\.example>$/)
   })
 
-  test('tells of every parcel, each with its own carrier, number and link', async () => {
+  test('has for every parcel its own carrier, number and link', async () => {
     const shop = await newShop(app)
     const { order, items } = await buy(app, shop)
     await app.sendAll()
@@ -114,7 +114,7 @@ describe('mail to shoppers', () => {
     assert.deepEqual(rows.map(({ state }) => state).sort(), ['sent', 'sent', 'skipped'])
   })
 
-  test('asks to pay for a correction at the address of then, with what is paid already and the order as it will be', async () => {
+  test('asks to pay for a correction at the earlier address, with the amount already paid and the corrected order', async () => {
     const shop = await newShop(app)
     const tax = { provider: 'flat_rate', rate_bps: 1_000 }
     const { order } = await buy(app, shop, { tax })
@@ -157,7 +157,7 @@ describe('mail to shoppers', () => {
     assert.deepEqual([late.status, late.body.error.code], [409, 'payment_request_closed'])
   })
 
-  test('confirms a subscription, too, and says when it is charged next', async () => {
+  test('confirms a subscription, too, and names its next charge', async () => {
     const shop = await newShop(app)
     await enable(shop.merchant, 'subscriptions')
     const coffee = await addVariant(shop.merchant, 1_400, {
@@ -186,7 +186,7 @@ describe('mail to shoppers', () => {
     assert.ok(plain && !plain.text.includes('subscribed'))
   })
 
-  test('shows each line with the picture of the variant that was bought, else with that of its product', async () => {
+  test('shows each line with the picture of the bought variant, or of its product', async () => {
     const shop = await newShop(app)
     const { merchant } = shop
     const [main, own] = [
@@ -213,7 +213,7 @@ describe('mail to shoppers', () => {
     assert.deepEqual(await shownBy(), [own])
   })
 
-  test('does not tell of a parcel that was recalled before the mail was sent', async () => {
+  test('does not announce a parcel that was recalled before the mail was sent', async () => {
     const shop = await newShop(app)
     const { order } = await buy(app, shop)
     await app.sendAll()
@@ -226,7 +226,7 @@ describe('mail to shoppers', () => {
     assert.deepEqual([mail?.state, mail?.reason], ['skipped', 'recalled'])
   })
 
-  test('tells of a return that is approved, and of each receipt with its refund', async () => {
+  test('reports an approved return, and each receipt with its refund', async () => {
     const shop = await newShop(app)
     const { order, items } = await buy(app, shop)
     await ship(shop, order.id)
@@ -259,7 +259,7 @@ describe('mail to shoppers', () => {
     }
   })
 
-  test('tells of a refund, with its amount and where it went', async () => {
+  test('reports a refund with its amount and its tenders', async () => {
     const shop = await newShop(app)
     const { order } = await buy(app, shop)
     await app.sendAll()
@@ -275,7 +275,7 @@ describe('mail to shoppers', () => {
     assert.ok(!text.includes('a secret'), 'the reason is the merchant’s own')
   })
 
-  test('tells of a cancellation and of its refund in one mail', async () => {
+  test('reports a cancellation and its refund in one mail', async () => {
     const shop = await newShop(app)
     const { order } = await buy(app, shop)
     await app.sendAll()
@@ -287,7 +287,7 @@ describe('mail to shoppers', () => {
     assert.match(mails[0]?.text ?? '', /has been cancelled, and \$20\.00 has been refunded/)
   })
 
-  test('tells of an edit, with the totals before and after', async () => {
+  test('reports an edit, with the totals before and after', async () => {
     const shop = await newShop(app)
     const { order, items } = await buy(app, shop)
     await app.sendAll()
@@ -300,7 +300,7 @@ describe('mail to shoppers', () => {
     assert.match(mail?.text ?? '', /Total before: \$20\.00\nRefunded: \$10\.00/)
   })
 
-  test('tells of a payment that is checked, and confirms the order when it is released', async () => {
+  test('reports a payment under review, and confirms the order when it is released', async () => {
     const shop = await newShop(app)
     const ban = { kind: 'email', value: 'ann@example.com', action: 'review' }
     assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
@@ -317,7 +317,7 @@ describe('mail to shoppers', () => {
     )
   })
 
-  test('does not tell why a merchant or a bank holds an order', async () => {
+  test('does not say why a merchant or a bank holds an order', async () => {
     const shop = await newShop(app)
     const [held, disputed] = [await buy(app, shop), await buy(app, shop)]
     await app.sendAll()
@@ -329,7 +329,7 @@ describe('mail to shoppers', () => {
     assert.deepEqual(await kindsOf(shop), ['order_placed', 'order_placed'])
   })
 
-  test('sends a gift card to its recipient, and keeps its code in no row', async () => {
+  test('sends a gift card to its recipient, and stores its code in no row', async () => {
     const shop = await newShop(app)
     await enable(shop.merchant, 'gift_cards')
     const { code } = await issueGiftCard(shop.merchant, 5_000, {

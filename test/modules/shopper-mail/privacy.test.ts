@@ -50,7 +50,7 @@ describe('the privacy of mails to shoppers', () => {
     )
   })
 
-  test('erases address and content of sent mails, and never sends those that wait', async () => {
+  test('erases address and content of sent mails, and never sends the waiting ones', async () => {
     const shop = await newShop(app)
     const { order } = await buy(app, shop)
     await app.sendAll()
@@ -76,7 +76,7 @@ describe('the privacy of mails to shoppers', () => {
     assert.ok(!/ann/.test(rows.replaceAll(shop.tenant, '')), rows)
   })
 
-  test('takes a mail from the worker that is about to send it', async () => {
+  test('takes back a mail from the worker that is about to send it', async () => {
     const shop = await newShop(app)
     await buy(app, shop)
     await app.queue()
@@ -106,7 +106,7 @@ describe('the privacy of mails to shoppers', () => {
     assert.ok(!/cleo/i.test((await stored(shop)).replaceAll(shop.tenant, '')))
   })
 
-  test('deletes mails after their days, sent or dead, but not a gift card that waits for its day', async () => {
+  test('deletes mails after their retention time, sent or dead, but not a gift card that waits for its day', async () => {
     const shop = await newShop(app)
     await buy(app, shop)
     await buy(app, shop)

@@ -117,7 +117,7 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
 }
 
 describe('a mail to a shopper', () => {
-  test('cannot be made to hold markup, a script or a header, whatever names say', () => {
+  test('cannot contain markup, a script or an extra header, whatever names contain', () => {
     for (const kind of MAIL_KINDS) {
       const { subject, html, text } = writeMail(factsOf(kind, HOSTILE))
       assert.ok(!/[\p{Cc}\p{Zl}\p{Zp}]/u.test(subject), `${kind}: ${subject}`)
@@ -150,7 +150,7 @@ describe('a mail to a shopper', () => {
     }
   })
 
-  test('leaves out lines that an edit removed, and shows a tax that is inside apart', () => {
+  test('leaves out lines that an edit removed, and shows a contained tax apart', () => {
     const { text } = writeMail(factsOf('order_placed'))
     assert.ok(!text.includes('Gone'))
     assert.match(text, /Total: €22\.80\nTax included \(19%\): €3\.64/)
@@ -165,7 +165,7 @@ describe('a mail to a shopper', () => {
     assert.match(text, /\nGermany\n/)
   })
 
-  test('has every word in every language, and no two alike', () => {
+  test('has every text in every language, and no two languages alike', () => {
     const flat = (value: unknown): string[] => {
       if (typeof value === 'function') return [value('a', 'b') as string].flatMap(flat)
       if (typeof value !== 'object' || value === null) return [String(value)]
@@ -188,7 +188,7 @@ describe('a mail to a shopper', () => {
     assert.equal(new Set(subjects).size, subjects.length)
   })
 
-  test('has no link and no promise of one where the shop is served elsewhere', () => {
+  test('has no link, and does not promise one, if the shop is served elsewhere', () => {
     const facts = factsOf('order_placed')
     const order = facts.order && { ...facts.order, link: null }
     const { html, text } = writeMail({ ...facts, order, store: { ...facts.store, url: null } })
@@ -221,7 +221,7 @@ describe('the brand of a store', () => {
     }
   })
 
-  test('takes no name of several lines, no address that is none, and nothing of a strange manifest', () => {
+  test('ignores names of several lines, invalid addresses, and all of a malformed manifest', () => {
     const brand = readBrand({
       brand: { name: ' A\r\nBcc: x\u0000 ', email: 'x\r\ny@z', logoRef: 7 },
     })

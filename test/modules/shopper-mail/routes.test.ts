@@ -18,7 +18,7 @@ describe('the routes of mail to shoppers', () => {
     app = shared.current
   })
 
-  test('show every kind as sent, and switch single ones off and on again', async () => {
+  test('show every kind with whether it is sent, and switch single kinds off and on again', async () => {
     const { merchant, tenant } = await newShop(app)
     const all = MAIL_KINDS.map((kind) => ({ kind, enabled: true }))
     assert.deepEqual((await merchant.get(SETTINGS)).body, { mails: all })
@@ -43,7 +43,7 @@ describe('the routes of mail to shoppers', () => {
     assert.equal(entries[0].entity, `store:${tenant}`)
   })
 
-  test('refuse settings of an unknown kind, of none, and of anything else', async () => {
+  test('refuse settings of an unknown kind, of no kind, and other members', async () => {
     const { merchant } = await newShop(app)
     for (const body of [
       {},
@@ -57,7 +57,7 @@ describe('the routes of mail to shoppers', () => {
     }
   })
 
-  test('keep two changes of settings at once, of which each is about another kind', async () => {
+  test('keep both of two concurrent changes about different kinds', async () => {
     const { merchant } = await newShop(app)
     const kinds = MAIL_KINDS.slice(0, 6)
     await Promise.all(
@@ -70,7 +70,7 @@ describe('the routes of mail to shoppers', () => {
     )
   })
 
-  test('preview every kind in every language, made up, as HTML and as text', async () => {
+  test('preview every kind in every language with sample data, as HTML and as text', async () => {
     const { merchant, tenant } = await newShop(app)
     for (const kind of MAIL_KINDS) {
       for (const language of MAIL_LANGUAGES) {
@@ -97,7 +97,7 @@ describe('the routes of mail to shoppers', () => {
     assert.match(card.text, /••••-••••-••••-/)
   })
 
-  test('preview a confirmation where no kind is named, and no order of another store', async () => {
+  test('preview a confirmation if no kind is named, and never an order of another store', async () => {
     const [shop, other] = [await newShop(app), await newShop(app)]
     const { order } = await buy(app, other)
     const unnamed = await shop.merchant.get(PREVIEW)
@@ -132,7 +132,7 @@ describe('the routes of mail to shoppers', () => {
     await app.sendAll()
   })
 
-  test('send a mail again, written anew and under another message-id, and say who did', async () => {
+  test('send a mail again, rendered anew and under another message-id, and say who did it', async () => {
     const shop = await newShop(app)
     await buy(app, shop)
     const [first] = await app.sendAll()
@@ -147,7 +147,7 @@ describe('the routes of mail to shoppers', () => {
     assert.equal(entries[0]?.entity, `mail:${id}`)
   })
 
-  test('send a mail again although its kind is off, since the merchant asks for it', async () => {
+  test("send a mail again at the merchant's request although its kind is off", async () => {
     const shop = await newShop(app)
     await shop.merchant.put(SETTINGS, { mails: [{ kind: 'order_placed', enabled: false }] })
     await buy(app, shop)
@@ -158,7 +158,7 @@ describe('the routes of mail to shoppers', () => {
     assert.equal((await app.sendAll()).length, 1)
   })
 
-  test('refuse to send again what waits, what has no address, and a sixth time', async () => {
+  test('refuse to send again a waiting mail, one without an address, and any mail a sixth time', async () => {
     const shop = await newShop(app)
     await buy(app, shop)
     await app.queue()
@@ -180,7 +180,7 @@ describe('the routes of mail to shoppers', () => {
     assert.deepEqual([answer.status, answer.body.error.code], [409, 'invalid_transition'])
   })
 
-  test('do not find a mail of another store, or one that does not exist', async () => {
+  test('do not find a mail of another store, or an unknown one', async () => {
     const [shop, other] = [await newShop(app), await newShop(app)]
     await buy(app, shop)
     await app.sendAll()

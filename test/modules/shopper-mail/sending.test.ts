@@ -58,7 +58,7 @@ describe('the sending of mails to shoppers', () => {
     app = shared.current
   })
 
-  test('tries again by a ladder that grows, and then gives the mail up', async () => {
+  test('tries again by a growing ladder, and then gives the mail up', async () => {
     const shop = await waiting()
     const worker = app.worker({ transport: REFUSING })
     for (const [index, seconds] of RETRY_SECONDS.entries()) {
@@ -92,7 +92,7 @@ describe('the sending of mails to shoppers', () => {
     assert.ok(!text.includes('ann@example.com') && !text.includes('Worth 1000'))
   })
 
-  test('is given up at once where no mail server could ever take the mail', async () => {
+  test('gives a mail up at once if no mail server could ever accept it', async () => {
     const shop = await newShop(app)
     const { order } = await buy(app, shop)
     await app.sql(`update orders set email = 'a b@x, c@d' where id = $1`, [order.id])
@@ -178,7 +178,7 @@ describe('the sending of mails to shoppers', () => {
     await app.sql(`delete from shopper_mails where tenant_ref = $1`, [big.tenant])
   })
 
-  test('sends no more of one store in a minute than its limit, and others meanwhile', async () => {
+  test('sends no more mails of one store in a minute than its limit, and mails of other stores meanwhile', async () => {
     const busy = await waiting()
     await plant(busy, busy.order_id, 9)
     const worker = app.worker({ perMinute: 4 })
@@ -194,7 +194,7 @@ describe('the sending of mails to shoppers', () => {
     await app.sql(`delete from shopper_mails where tenant_ref = $1`, [busy.tenant])
   })
 
-  test('does not send a mail that is days old, as after a worker stood still', async () => {
+  test('does not send a mail that is days old, for instance after the worker stood still', async () => {
     const shop = await waiting()
     await app.sql(
       `update shopper_mails set queued_at = now() - interval '4 days' where tenant_ref = $1`,
@@ -205,7 +205,7 @@ describe('the sending of mails to shoppers', () => {
     assert.deepEqual([row?.state, row?.reason], ['skipped', 'too_old'])
   })
 
-  test('adds no statement to a checkout: an event alone causes the mail, later', async () => {
+  test('adds no statement to a checkout: the event alone causes the mail, later', async () => {
     const shop = await newShop(app)
     const { order } = await buy(app, shop)
     assert.deepEqual(await rowsOf(shop), [])
@@ -218,7 +218,7 @@ describe('the sending of mails to shoppers', () => {
     assert.equal((await rowsOf(shop)).length, 1)
   })
 
-  test('queues one mail for an event that is numbered again, and for a second of its kind', async () => {
+  test('queues one mail for an event that is numbered twice, and another for a second event of its kind', async () => {
     const shop = await waiting()
     await app.sql(
       `insert into webhook_events (tenant_ref, type, data, order_id, customer_ref)
@@ -269,7 +269,7 @@ describe('the sending of mails to shoppers', () => {
     assert.equal((await mailsOf(shop, 'state=skipped')).length, 1)
   })
 
-  test('survives an event that has nothing of what a mail needs', async () => {
+  test('survives an event without the data that a mail needs', async () => {
     const shop = await newShop(app)
     for (const data of ['{}', '{"fulfillment":7}', '{"refund":{"refund_id":"x"}}', '[]']) {
       for (const type of ['shipped', 'refunded', 'held', 'edited']) {

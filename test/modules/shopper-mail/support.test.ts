@@ -47,7 +47,7 @@ describe('a mail of an order', () => {
     app = shared.current
   })
 
-  test('is sent again to another address, once, and never says in the audit log to which', async () => {
+  test('is sent again to another address, once, and the audit log does not name the address', async () => {
     const { merchant, mail, resend, sent } = await open()
     const answer = await resend({ to: 'partner@example.org' })
     assert.equal(answer.status, 202, answer.text)
@@ -63,7 +63,7 @@ describe('a mail of an order', () => {
     assert.deepEqual(rows, [{ resend_to: null }])
   })
 
-  test('goes to an address that is none, or to one too often, never', async () => {
+  test('is never sent to an invalid address, nor to one address too often', async () => {
     const { resend, shop } = await open()
     for (const name of ['email', 'too', 'TO']) {
       const misspelt = await resend({ [name]: 'partner@example.org' })
@@ -114,7 +114,7 @@ describe('a mail of an order', () => {
     assert.match(shown.body.content.text, new RegExp(issued.body.code.slice(-4)))
   })
 
-  test('is shown as its shopper saw it, without a link that acts for the shopper', async () => {
+  test('is shown as its shopper saw it, without links that could act for the shopper', async () => {
     const { read, sent, shop, mail } = await open()
     const answer = await read()
     assert.equal(answer.status, 200, answer.text)
@@ -135,7 +135,7 @@ describe('a mail of an order', () => {
     assert.deepEqual(refusal(await read('x')), [404, 'mail_not_found'])
   })
 
-  test('stays as it was sent, whatever the order and the store are later, until it is sent again', async () => {
+  test('stays as it was sent, however the order and the store change, until it is sent again', async () => {
     const { read, resend, merchant, order, shop } = await open({ name: 'Ann Example' })
     const before = (await read()).body.content
     const corrected = await merchant.send(
@@ -191,7 +191,7 @@ describe('a mail of an order', () => {
     assert.deepEqual(rows, [])
   })
 
-  test('a mail and a note stand at the order, and a deleted note leaves no trace of its text', async () => {
+  test('a mail and a note appear at the order, and a deleted note leaves no trace of its text', async () => {
     const { merchant, order, shop } = await open()
     const url = `/v1/merchant/orders/${order.id}`
     const made = await merchant.post(`${url}/notes`, { note: 'Called, wants it on Monday' })

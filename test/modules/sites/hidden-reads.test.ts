@@ -44,7 +44,7 @@ async function openClosed(app: TestApp, tenant: string, status: string) {
 }
 
 describe('anonymous reads of a store that the public may not see', () => {
-  test('answer and take as long as for a name that no store has', async (t) => {
+  test('answer and take as long as for an unknown store name', async (t) => {
     const app = shared.current
     await openClosed(app, 'was-live', 'suspended')
     await openClosed(app, 'is-draft', 'draft')
@@ -61,7 +61,7 @@ describe('anonymous reads of a store that the public may not see', () => {
     }
   })
 
-  test('wait with names that no store has, whichever comes first after it was suspended', async (t) => {
+  test('wait together with unknown store names, whichever read comes first after the suspension', async (t) => {
     const app = shared.current
     const { database } = app.runtime
     for (const [n, read] of READS.entries()) {
@@ -77,7 +77,7 @@ describe('anonymous reads of a store that the public may not see', () => {
     }
   })
 
-  test('wait with names that no store has, though a draft shows its images', async () => {
+  test('wait together with unknown store names, though a draft shows its images', async () => {
     const app = shared.current
     const merchant = await app.merchant('pictured')
     const data_base64 = (await plain('png')).toString('base64')

@@ -107,7 +107,7 @@ describe('a store that the public may not see', () => {
     })
   }
 
-  test('waits with names that no store has, after an operator and a storefront have used it', async (t) => {
+  test('waits together with unknown store names, also after an operator and a storefront have used it', async (t) => {
     const app = await openTestApp(t)
     await openHidden(app)
     const { database } = app.runtime

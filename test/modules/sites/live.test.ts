@@ -143,7 +143,7 @@ describe('on another process', () => {
     assert.ok(there.runtime.cache.trusted && there.runtime.cache.stats().bypassed === 0)
   })
 
-  test('no old answer is shown once the listener is lost, and answers are cached again later', async (t) => {
+  test('no outdated answer is shown once the listener is lost, and answers are cached again later', async (t) => {
     const { there, acme } = await openPair(t)
     const superuser = await openSuperuser(t, there.database)
     for (let version = 2; version <= 4; version++) {

@@ -77,7 +77,7 @@ describe('a shipping or tax policy that cannot be read', () => {
     ['no rate', { tax: { provider: 'acme_tax' } }, 'rate_bps'],
   ]
 
-  test('is refused when it is saved, by merchant and operator, and names its place', async () => {
+  test('is refused when a merchant or an operator saves it, with its path', async () => {
     const { merchant, tenant } = await open()
     const { operator } = shared.current
     const override = { 'x-guardrails-override': 'tested' }
@@ -114,7 +114,7 @@ describe('a shipping or tax policy that cannot be read', () => {
     assert.equal((await merchant.get('/v1/my/site')).body.active.version, active)
   })
 
-  test('an unreadable policy that is published already sells nothing without a policy, and all with one of the request', async () => {
+  test('an unreadable policy that is published already sells nothing, unless the request sends its own policy', async () => {
     const shop = await open()
     const manifest = { behavior: { shipping: { ...RATES, max_cents: null }, tax: 'none' } }
     await storeUnchecked(shop.tenant, manifest, true)
@@ -144,7 +144,7 @@ describe('a shipping or tax policy that cannot be read', () => {
 })
 
 describe('a policy that can be read', () => {
-  test('is saved, also as null, as the countries alone, and without tax', async () => {
+  test('is accepted as null, with the countries alone, and without tax', async () => {
     const { merchant } = await open()
     for (const behavior of [
       {},
@@ -170,7 +170,7 @@ describe('a policy that can be read', () => {
   })
 
   for (const { title, manifest, goods_cents, expedited, costs } of POLICY_EXAMPLES) {
-    test(`costs what the documentation says: ${title}`, async () => {
+    test(`gives the documented price: ${title}`, async () => {
       const shop = await open(manifest)
       const saved = await shop.merchant.put(DRAFT, { manifest })
       assert.deepEqual(saved.body.warnings, [])
@@ -232,7 +232,7 @@ describe('a manifest with members that nothing reads', () => {
   const placesOf = ({ warnings }: { warnings: { path: string }[] }) =>
     warnings.map(({ path }) => path).sort()
 
-  test('is stored as it is, with a warning for each of them, and publishing repeats the warnings', async () => {
+  test('is stored unchanged, with a warning for each of them, and publishing repeats the warnings', async () => {
     const { merchant } = await open()
     const draft = await merchant.put(DRAFT, { manifest: MANIFEST })
     assert.equal(draft.status, 200, draft.text)

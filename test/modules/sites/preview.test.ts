@@ -70,7 +70,7 @@ describe('a preview token', () => {
     assertNoPreview(await show(app, token), 'after 30 minutes')
   })
 
-  test('shows nothing of a suspended store, and all of a live one', async () => {
+  test('shows nothing of a suspended store, and everything of a live one', async () => {
     const { app } = shared.current
     const acme = await openLiveStore(app, 'hidden')
     await acme.put(DRAFT, titled('two'))
@@ -136,7 +136,7 @@ describe('a preview token', () => {
     assert.equal((await show(app, token)).status, 200)
   })
 
-  test('is for one store, one version and one purpose', async () => {
+  test('is valid for one store, one version and one purpose only', async () => {
     const { app, acme, clock, token } = await openPreview(shared.current, 'one-store')
     const globex = await app.merchant('globex')
     await globex.put(DRAFT, titled('of globex'))
@@ -167,7 +167,7 @@ describe('a preview token', () => {
     assert.equal((await acme.get('/v1/my/site')).body.versions_total, 1)
   })
 
-  test('is stored nowhere', async (t) => {
+  test('is not stored anywhere', async (t) => {
     const { app, acme } = await openPreview(await openStill(t), 'acme')
     const superuser = await openSuperuser(t, app.database)
     const counts = async () => {

@@ -139,7 +139,7 @@ describe('a public read', () => {
     }
   })
 
-  test('from memory follows the same rules of HTTP', async () => {
+  test('is sent from memory by the same rules of HTTP', async () => {
     const app = caching.current
     const { site: path } = await openStore(app)
     await cacheAnswer(app, path)
@@ -166,7 +166,7 @@ describe('a public read', () => {
     assert.deepEqual(await statuses(body + requestText(line)), [200, 200], 'a body is passed over')
   })
 
-  test('from memory is sent in order with other answers on the connection', async () => {
+  test('is sent from memory in order with other answers on the connection', async () => {
     const app = caching.current
     const { site: path } = await openStore(app)
     await cacheAnswer(app, path)
@@ -180,7 +180,7 @@ describe('a public read', () => {
     )
   })
 
-  test('from memory does not delay a shutdown', async (t) => {
+  test('is sent from memory without delaying a shutdown', async (t) => {
     const app = await openCachingApp(t)
     const { site: path } = await openStore(app)
     await cacheAnswer(app, path)

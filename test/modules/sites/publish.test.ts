@@ -26,7 +26,7 @@ const nextTenant = () => `acme-${++stores}`
 const shown = async (app: TestApp, tenant: string) => (await app.anyone.get(siteUrl(tenant))).body
 
 describe('publishing', () => {
-  test('changes the public site, to a newer or older version; a draft does not', async () => {
+  test('changes the public site to a newer or older version; a draft changes nothing', async () => {
     const app = sharedLive.current
     const tenant = nextTenant()
     const acme = await openLiveStore(app, tenant, titled('one'))
@@ -47,7 +47,7 @@ describe('publishing', () => {
     assert.equal((await acme.get(OVERVIEW)).body.versions_total, 2, 'nothing was added')
   })
 
-  test('is refused for a number that no version of the store has', async () => {
+  test('is refused for a version number that the store does not have', async () => {
     const app = shared.current
     const tenant = nextTenant()
     const acme = await openLiveStore(app, tenant)
@@ -99,7 +99,7 @@ describe('publishing', () => {
     assert.equal((await reader.get(`${OVERVIEW}/versions/1`)).status, 403)
   })
 
-  test('remembers the version before, which an operator cannot let go', async (t) => {
+  test("keeps the previous version, which the operator's retention cannot delete", async (t) => {
     const app = shared.current
     const tenant = nextTenant()
     const acme = await openLiveStore(app, tenant)
@@ -117,7 +117,7 @@ describe('publishing', () => {
     assert.equal(await previous(), 2)
   })
 
-  test('does not scan again', async (t) => {
+  test('does not scan the manifest again', async (t) => {
     const app = shared.current
     const tenant = nextTenant()
     const acme = await openLiveStore(app, tenant)
@@ -155,7 +155,7 @@ describe('the overview', () => {
     assert.deepEqual(body, { active: null, draft: null, versions: [], versions_total: 0, ...page })
   })
 
-  test('has the 500 newest versions, the older ones on its next pages, and the same draft on each', async () => {
+  test('has the 500 newest versions, older ones on its next pages, and the same draft on each page', async () => {
     const app = shared.current
     const tenant = nextTenant()
     const acme = await app.merchant(tenant)
@@ -184,7 +184,7 @@ describe('the overview', () => {
     }
   })
 
-  test('shows the active version, the newest as draft if it is another, and the list of all', async () => {
+  test('shows the active version, the newest version as draft if it is another, and the list of all', async () => {
     const acme = await shared.current.merchant(nextTenant())
     const named = (name: unknown) => ({ manifest: { brand: { name } } })
     const saved = [

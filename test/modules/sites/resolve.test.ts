@@ -71,7 +71,7 @@ describe('resolving', () => {
     })
   })
 
-  test('names the add-ons that pages depend on, under a tag of their own, as soon as they change', async () => {
+  test('names the add-ons that pages depend on, under an ETag of their own, as soon as they change', async () => {
     const { app, tenant, acme } = await openStore()
     const { token } = (await acme.post('/v1/my/site/preview-token', { version: 1 })).body
     const tags = new Set<unknown>()

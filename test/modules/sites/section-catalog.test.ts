@@ -121,7 +121,7 @@ function dropBlank(this: unknown, _name: string, given: unknown) {
 const isBlank = (value: unknown) =>
   value === null || (typeof value === 'string' && value.trim() === '')
 
-test('a value without a warning is shown as it is, and any other within its limits', () => {
+test('a value without a warning is shown unchanged, and any other within its limits', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...ALL).chain((props) => fc.tuple(fc.constant(props), objectOf(props))),

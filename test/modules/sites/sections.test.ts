@@ -155,7 +155,7 @@ describe('a section', () => {
     assert.deepEqual(active.manifest.template.sections, sections)
   })
 
-  test('has at most 200 warnings, together with all others', async () => {
+  test('has at most 200 warnings, together with the other parts of the manifest', async () => {
     const { acme } = await openStore()
     const many = Array.from({ length: 500 }, () => ({ type: 'hero', props: { heading: 1 } }))
     const { status, body } = await acme.put(DRAFT, withSections(many))
@@ -167,7 +167,7 @@ describe('a section', () => {
   })
 })
 
-test('a wrong colour, choice or prop is told with its path, and stored', async () => {
+test('a wrong colour, choice or prop is stored, with a warning that has its path', async () => {
   const { acme } = await openStore()
   const manifest = {
     theme: {
@@ -279,7 +279,7 @@ describe('a manifest', () => {
     assert.equal((await superuser.query(saved, [tenant])).rowCount, 0)
   })
 
-  test('may take two mebibytes with its body, and no byte more', async (t) => {
+  test('may have two mebibytes with its body, and no byte more', async (t) => {
     const app = await openTestApp(t, { scanner: scannerOf(() => []) })
     const headers = {
       authorization: `Bearer ${await app.key('acme')}`,

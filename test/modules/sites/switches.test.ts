@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { optionsOf } from '../../../src/modules/checkout/site-options.ts'
 import { openTestApp } from '../../harness/app.ts'
 
-test('the switches of a version are remembered for each database apart', async (t) => {
+test('the switches of a version are remembered separately for each database', async (t) => {
   for (const enabled of [true, false]) {
     const app = await openTestApp(t)
     const merchant = await app.merchant('acme')

@@ -35,7 +35,7 @@ describe('a manifest is answered as it was sent, byte for byte', () => {
     }
   })
 
-  test('also when the body spells the name `manifest` with escapes', async (t) => {
+  test('a manifest is answered unchanged also when the body spells the name `manifest` with escapes', async (t) => {
     const app = await openTestApp(t)
     const key = await app.key('acme')
     const body = '{"more":{"manifest":{"no":1}},"\\u006danifest":{"n":1.0}}'

@@ -84,7 +84,7 @@ describe('a version', () => {
     assert.equal((await globex.get('/v1/my/site')).body.draft.version, 1)
   })
 
-  test('has the same hash as another with an equal manifest, and a number of its own', async () => {
+  test('has the same hash as another version with an equal manifest, and a number of its own', async () => {
     const app = shared.current
     const tenant = nextTenant()
     await openLiveStore(app, tenant)

@@ -19,7 +19,7 @@ const lots = fc
 const total = (list: readonly { remaining_cents: number }[]) =>
   list.reduce((sum, { remaining_cents }) => sum + remaining_cents, 0)
 
-test('spends the lot that expires first, and never more than it has', () => {
+test('spends the lot that expires first, and never more than the lot has', () => {
   const lot = (id: string, remaining_cents: number) => ({
     id,
     remaining_cents,

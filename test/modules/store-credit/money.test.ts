@@ -124,7 +124,7 @@ describe('store credit as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('store credit that an order gives back keeps the dates it was paid with, the longest valid first', async () => {
+  test('store credit that an order gives back keeps its original dates, the longest valid first', async () => {
     const db = await openStore()
     const SOON = '2998-01-01T00:00:00Z'
     await credit(db, 300, SOON)
@@ -166,7 +166,7 @@ describe('store credit as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('releases to the cent what an order did not need', async () => {
+  test('releases to the cent the amount that an order did not need', async () => {
     const db = await openStore()
     const { account_id } = await credit(db, 500)
     const order = randomUUID()
@@ -249,7 +249,7 @@ describe('credit that expires', () => {
     assert.deepEqual(rows, [{ amount_cents: '-100' }])
   })
 
-  test('is booked in every store, also if the ledger of another is broken', async () => {
+  test('is booked in every store, also if the ledger of another store is broken', async () => {
     const broken = await openStore()
     // Several, since the order of the stores and accounts is not fixed.
     const sound = await Promise.all(Array.from({ length: 6 }, openStore))
@@ -269,7 +269,7 @@ describe('credit that expires', () => {
     await assertOracles(superuser)
   })
 
-  test('is booked for every account, also if another of the store is broken', async () => {
+  test('is booked for every account, also if another account of the store is broken', async () => {
     const db = await openStore()
     const { account_id: broken } = await credit(db, 100, LATER)
     // Several, since the order of the stores and accounts is not fixed.
@@ -292,7 +292,7 @@ describe('credit that expires', () => {
     await assertOracles(superuser)
   })
 
-  test('stays for the order that holds it, and expires when it is released', async () => {
+  test('stays reserved for the order that holds it, and expires when it is released', async () => {
     const db = await openStore()
     await credit(db, 100, LATER)
     await credit(db, 100)

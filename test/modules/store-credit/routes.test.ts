@@ -183,7 +183,7 @@ describe('a customer reference', () => {
   }
 })
 
-test('accepts only an order of the store', async () => {
+test('store credit accepts only an order of the store', async () => {
   await app.merchant('other')
   const foreign = await placeOrder('other')
   await credit('olga')

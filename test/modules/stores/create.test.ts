@@ -136,7 +136,7 @@ describe('creating a store', () => {
     assert.deepEqual(paths.sort(), ['currency', 'language', 'time_zone'])
   })
 
-  test('ignores status, number and version of the caller', async () => {
+  test('ignores status, number and version that the caller sends', async () => {
     const app = shared.current
     const ignored = { status: 'live', store_number: 1_000_000, activeVersion: 7, active_version: 7 }
     const made = await app.operator.post(URL, {

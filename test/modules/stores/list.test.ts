@@ -63,7 +63,7 @@ describe('the list of stores', () => {
     }
   })
 
-  test('clamps any limit and offset, and refuses none', async () => {
+  test('clamps any limit and offset, and never refuses them', async () => {
     const app = shared.current
     const cases: [string, number, number][] = [
       ['', 25, 0],

@@ -97,7 +97,7 @@ describe("a store's settings", () => {
     assert.equal((await acme.get('/v1/my/audit?action=store.settings_changed')).body.total, 0)
   })
 
-  test('changed fifty times at once leave fifty audited steps, each from the state before', async () => {
+  test('changed fifty times at once leave fifty audited steps, each starting from the previous one', async () => {
     const { app, tenant, acme } = await openStore()
     const answers = await times(50, (i) => acme.patch(URL, { display_name: `Name ${i}` }))
     assert.ok(answers.every(({ status }) => status === 200))
@@ -116,7 +116,7 @@ describe("a store's settings", () => {
   })
 })
 
-test('a key without write:own_store reads them and no more', async () => {
+test('a key without write:own_store can read the settings and not change them', async () => {
   const { app, tenant } = await openStore()
   const reader = await app.merchant(tenant, 'read:own_store')
   const { status, body } = await reader.get(URL)
@@ -134,7 +134,7 @@ describe("a store's currency", () => {
     assert.equal(body.products[0].variants[0].currency, 'USD')
   })
 
-  test('cannot change after an order, a gift card or a credit, and then no other setting changes', async () => {
+  test('cannot change after an order, a gift card or store credit, and then no other setting changes', async () => {
     const app = shared.current
     const money: Record<string, () => Promise<unknown>> = {
       sells: async () => {

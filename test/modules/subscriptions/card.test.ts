@@ -21,7 +21,7 @@ test('another card of a subscription', async (t) => {
   const stores = await openStores(t)
   const store = await stores.open('acme')
 
-  await t.test('is verified and stored, and the one before is forgotten', async () => {
+  await t.test('is verified and stored, and the previous card is deleted', async () => {
     const { id } = await store.subscribe()
     const old = await vaultOf(store, id)
     assert.ok(await isStored(store, old))
@@ -40,37 +40,39 @@ test('another card of a subscription', async (t) => {
     assert.equal(rows[0].charges, 1, 'nothing was charged')
   })
 
-  await t.test('is not the one that a bank has refused for good, in any subscription', async () => {
-    const { id } = await store.subscribe({ customer_ref: 'blocked' })
-    const other = await store.subscribe({ customer_ref: 'blocked' })
-    ok(await giveCard(store, id, { card: OTHER }))
-    await store.superuser.query('update subscriptions set card_blocked = true where id = $1', [id])
-    for (const each of [id, other.id]) {
-      const again = await giveCard(store, each, { card: OTHER })
-      assert.deepEqual(refusal(again), [409, 'card_unusable'])
-    }
-    ok(await giveCard(store, id, { card: APPROVED }))
-    ok(await giveCard(store, other.id, { card: OTHER }))
-  })
-
   await t.test(
-    'is not forgotten while another subscription of the order is charged by it',
+    'cannot be a card that a bank has refused for good, in any subscription',
     async () => {
-      const tea = await store.sell(500)
-      const items = [
-        { variant_id: store.coffee, quantity: 1 },
-        { variant_id: tea, quantity: 1 },
-      ]
-      const first = await store.subscribe({ items, customer_ref: 'twins' })
-      const listed = ok(await store.merchant.get(`${BASE}?customer_ref=twins`)).subscriptions
-      const second = listed.find((each: { id: string }) => each.id !== first.id)
-      const shared = await vaultOf(store, first.id)
-      ok(await giveCard(store, first.id, { card: OTHER }))
-      assert.ok(await isStored(store, shared))
-      ok(await giveCard(store, second.id, { card: OTHER }))
-      assert.ok(!(await isStored(store, shared)))
+      const { id } = await store.subscribe({ customer_ref: 'blocked' })
+      const other = await store.subscribe({ customer_ref: 'blocked' })
+      ok(await giveCard(store, id, { card: OTHER }))
+      await store.superuser.query('update subscriptions set card_blocked = true where id = $1', [
+        id,
+      ])
+      for (const each of [id, other.id]) {
+        const again = await giveCard(store, each, { card: OTHER })
+        assert.deepEqual(refusal(again), [409, 'card_unusable'])
+      }
+      ok(await giveCard(store, id, { card: APPROVED }))
+      ok(await giveCard(store, other.id, { card: OTHER }))
     },
   )
+
+  await t.test('is kept while another subscription of the order is charged with it', async () => {
+    const tea = await store.sell(500)
+    const items = [
+      { variant_id: store.coffee, quantity: 1 },
+      { variant_id: tea, quantity: 1 },
+    ]
+    const first = await store.subscribe({ items, customer_ref: 'twins' })
+    const listed = ok(await store.merchant.get(`${BASE}?customer_ref=twins`)).subscriptions
+    const second = listed.find((each: { id: string }) => each.id !== first.id)
+    const shared = await vaultOf(store, first.id)
+    ok(await giveCard(store, first.id, { card: OTHER }))
+    assert.ok(await isStored(store, shared))
+    ok(await giveCard(store, second.id, { card: OTHER }))
+    assert.ok(!(await isStored(store, shared)))
+  })
 
   await t.test('a card that its bank declines changes nothing', async () => {
     const { id, version } = await store.subscribe()
@@ -83,7 +85,7 @@ test('another card of a subscription', async (t) => {
     assert.deepEqual([await vaultOf(store, id), (await store.read(id)).version], [old, version])
   })
 
-  await t.test('passes where it declines only what is charged later', async () => {
+  await t.test('is accepted if its bank declines only later charges', async () => {
     const { id } = await store.subscribe()
     for (const number of ['4000000000000341', '4000000000002685', '4000000000000911'])
       ok(await giveCard(store, id, { card: cardOf(number) }))
@@ -107,7 +109,7 @@ test('another card of a subscription', async (t) => {
   })
 
   await t.test(
-    'is refused without a card, with two, for one that ended, and within a charge',
+    'is refused without a card, with two, for an ended subscription, and during a charge',
     async () => {
       const { id } = await store.subscribe()
       for (const body of [
@@ -130,30 +132,27 @@ test('another card of a subscription', async (t) => {
     },
   )
 
-  await t.test(
-    'a card that is verified while the subscription ends is forgotten again',
-    async () => {
-      const { id } = await store.subscribe()
-      const before = (await store.superuser.query('select from sim_vault')).rowCount
-      await store.superuser.query('begin')
-      await store.superuser.query(
-        `update subscriptions set status = 'cancelled', next_charge_at = null, due_at = null where id = $1`,
-        [id],
-      )
-      const giving = giveCard(store, id, { card: OTHER })
-      const admin = await store.app.database.openAdmin()
-      await eventually(async () => {
-        const { rows } = await admin.query(
-          `select count(*)::int as waiting from pg_stat_activity
+  await t.test('a card that is verified while the subscription ends is deleted again', async () => {
+    const { id } = await store.subscribe()
+    const before = (await store.superuser.query('select from sim_vault')).rowCount
+    await store.superuser.query('begin')
+    await store.superuser.query(
+      `update subscriptions set status = 'cancelled', next_charge_at = null, due_at = null where id = $1`,
+      [id],
+    )
+    const giving = giveCard(store, id, { card: OTHER })
+    const admin = await store.app.database.openAdmin()
+    await eventually(async () => {
+      const { rows } = await admin.query(
+        `select count(*)::int as waiting from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-        assert.ok(rows[0].waiting > 0)
-      })
-      await store.superuser.query('commit')
-      assert.deepEqual(refusal(await giving), [409, 'invalid_transition'])
-      assert.equal((await store.superuser.query('select from sim_vault')).rowCount, before)
-    },
-  )
+      )
+      assert.ok(rows[0].waiting > 0)
+    })
+    await store.superuser.query('commit')
+    assert.deepEqual(refusal(await giving), [409, 'invalid_transition'])
+    assert.equal((await store.superuser.query('select from sim_vault')).rowCount, before)
+  })
 
   await t.test('leaves no trace of its number', async () => {
     const { id } = await store.subscribe()
@@ -178,7 +177,7 @@ test('another card of a subscription', async (t) => {
   })
 })
 
-test('cards are not tried out: attempts are limited, and bans count', async (t) => {
+test('cards cannot be tried out: attempts are limited, and bans count', async (t) => {
   const stores = await openStores(t, { env: { CHECKOUT_VELOCITY_PER_MINUTE: '6' } })
   const store = await stores.open('acme')
   const { id } = await store.subscribe()
@@ -207,7 +206,7 @@ test('cards are not tried out: attempts are limited, and bans count', async (t) 
   assert.deepEqual(refusal(await tryBanned()), [429, 'velocity_exceeded'])
 })
 
-test('a store at NMI verifies a card by `validate`, stores it in the same call and deletes the old one', async (t) => {
+test('a store at NMI verifies a card by `validate`, stores it in the same call and deletes the old card', async (t) => {
   const nmi = await startNmi(SECURITY_KEY)
   t.after(() => nmi.close())
   const stores = await openStores(t, { env: { NMI_URL: nmi.url } })

@@ -7,7 +7,7 @@ import { cyclesOf, datesOf, ok, openStores, refusal, type SubscriptionStore } fr
 
 const shared = share((scope) => openStores(scope))
 
-test('the first period after a moment begins after it, and the one before does not', async () => {
+test('the first period after a moment begins after it, and the previous period does not', async () => {
   const { superuser } = shared.current
   const zones = ['UTC', 'America/Los_Angeles', 'Europe/Berlin', 'Asia/Kolkata', 'Pacific/Apia']
   const day = fc.integer({ min: 0, max: 9_000 }).map((days) => {
@@ -41,19 +41,22 @@ async function onThe31st(store: SubscriptionStore) {
   return store.subscribe()
 }
 
-test('the dates of a subscription', async (t) => {
+test('dates', async (t) => {
   const stores = shared.current
 
-  await t.test('fall on its day, or on the last one of a shorter month', async () => {
-    const store = await stores.open('short', '2031-01-31T12:00:00Z')
-    const started = await onThe31st(store)
-    assert.deepEqual(datesOf(started), ['2031-02-28', '2031-03-31', '2031-04-30'])
-    assert.deepEqual(cyclesOf(started), [2, 3, 4])
-    assert.equal(started.next_charge_at, '2031-02-28T06:00:00.000Z')
-    assert.equal(started.anchor_day, 31)
-  })
+  await t.test(
+    'fall on the day of their anchor, or on the last day of a shorter month',
+    async () => {
+      const store = await stores.open('short', '2031-01-31T12:00:00Z')
+      const started = await onThe31st(store)
+      assert.deepEqual(datesOf(started), ['2031-02-28', '2031-03-31', '2031-04-30'])
+      assert.deepEqual(cyclesOf(started), [2, 3, 4])
+      assert.equal(started.next_charge_at, '2031-02-28T06:00:00.000Z')
+      assert.equal(started.anchor_day, 31)
+    },
+  )
 
-  await t.test('move all when one is moved, and stay when it is not', async () => {
+  await t.test('all move when one is moved, and stay when it is not', async () => {
     const store = await stores.open('moved', '2031-01-31T12:00:00Z')
     const { id } = await onThe31st(store)
     const moved = ok(await store.patch(id, { next_charge_at: '2031-02-10' })).subscription
@@ -65,7 +68,7 @@ test('the dates of a subscription', async (t) => {
     assert.equal(same.version, moved.version + 1, 'a date that is the same changes nothing')
   })
 
-  await t.test('keep the next one when the interval changes, and count from there', async () => {
+  await t.test('keep the next date when the interval changes, and count from there', async () => {
     const store = await stores.open('interval', '2031-01-31T12:00:00Z')
     const { id } = await onThe31st(store)
     const weekly = ok(await store.patch(id, { interval: 'week', interval_count: 2 })).subscription
@@ -75,36 +78,42 @@ test('the dates of a subscription', async (t) => {
     assert.deepEqual(datesOf(again), ['2031-03-31', '2031-04-30', '2031-05-31'])
   })
 
-  await t.test('lose a skipped cycle and nothing else, and get it back', async () => {
-    const store = await stores.open('skips', '2031-01-31T12:00:00Z')
-    const { id } = await onThe31st(store)
-    ok(await store.act(id, 'skip', { cycle: 3 }))
-    const skipped = ok(await store.act(id, 'skip')).subscription
-    assert.deepEqual(datesOf(skipped), ['2031-04-30', '2031-05-31', '2031-06-30'])
-    assert.equal(skipped.next_charge_at, '2031-04-30T06:00:00.000Z')
-    assert.deepEqual(skipped.skipped, [
-      { cycle: 2, at: '2031-02-28T06:00:00.000Z' },
-      { cycle: 3, at: '2031-03-31T06:00:00.000Z' },
-    ])
-    const back = ok(await store.act(id, 'unskip')).subscription
-    assert.deepEqual([cyclesOf(back), back.skipped.length], [[2, 4, 5], 1])
-    assert.equal(back.next_charge_at, '2031-02-28T06:00:00.000Z')
-  })
+  await t.test(
+    'lose a skipped cycle and nothing else, and get it back when the skip is undone',
+    async () => {
+      const store = await stores.open('skips', '2031-01-31T12:00:00Z')
+      const { id } = await onThe31st(store)
+      ok(await store.act(id, 'skip', { cycle: 3 }))
+      const skipped = ok(await store.act(id, 'skip')).subscription
+      assert.deepEqual(datesOf(skipped), ['2031-04-30', '2031-05-31', '2031-06-30'])
+      assert.equal(skipped.next_charge_at, '2031-04-30T06:00:00.000Z')
+      assert.deepEqual(skipped.skipped, [
+        { cycle: 2, at: '2031-02-28T06:00:00.000Z' },
+        { cycle: 3, at: '2031-03-31T06:00:00.000Z' },
+      ])
+      const back = ok(await store.act(id, 'unskip')).subscription
+      assert.deepEqual([cyclesOf(back), back.skipped.length], [[2, 4, 5], 1])
+      assert.equal(back.next_charge_at, '2031-02-28T06:00:00.000Z')
+    },
+  )
 
-  await t.test('go by the cycles that were charged, and not by time', async () => {
-    const store = await stores.open('charged', '2031-01-31T12:00:00Z')
-    const { id } = await onThe31st(store)
-    await store.superuser.query(
-      `insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at, order_id)
+  await t.test(
+    'follow the number of charged cycles, and not the time that has passed',
+    async () => {
+      const store = await stores.open('charged', '2031-01-31T12:00:00Z')
+      const { id } = await onThe31st(store)
+      await store.superuser.query(
+        `insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at, order_id)
        values ($1, $2, 2, 'paid', now(), $2)`,
-      [store.tenant, id],
-    )
-    assert.deepEqual(cyclesOf(await store.read(id)), [3, 4, 5])
-    assert.equal((await store.read(id)).cycle, 2)
-    assert.deepEqual(refusal(await store.act(id, 'skip', { cycle: 2 })), [409, 'cycle_closed'])
-  })
+        [store.tenant, id],
+      )
+      assert.deepEqual(cyclesOf(await store.read(id)), [3, 4, 5])
+      assert.equal((await store.read(id)).cycle, 2)
+      assert.deepEqual(refusal(await store.act(id, 'skip', { cycle: 2 })), [409, 'cycle_closed'])
+    },
+  )
 
-  await t.test('are not used up by a pause', async () => {
+  await t.test('use up no cycle during a pause', async () => {
     const store = await stores.open('paused', '2031-01-31T12:00:00Z')
     const { id } = await onThe31st(store)
     const paused = ok(await store.act(id, 'pause')).subscription
@@ -118,7 +127,7 @@ test('the dates of a subscription', async (t) => {
     assert.deepEqual(cyclesOf(resumed), [2, 3, 4], 'no cycle has passed')
   })
 
-  await t.test('come no earlier for a pause, and a skip outlives it', async () => {
+  await t.test('come no earlier because of a pause, and a skip remains after it', async () => {
     const store = await stores.open('brief', '2031-01-31T12:00:00Z')
     const { id } = await onThe31st(store)
     ok(await store.act(id, 'skip'))
@@ -131,22 +140,25 @@ test('the dates of a subscription', async (t) => {
     assert.deepEqual(datesOf(later), ['2031-08-15', '2031-09-15', '2031-10-15'])
   })
 
-  await t.test('are not skipped after a pause by a skip that was over before it', async () => {
-    for (const until of [undefined, '2031-05-10']) {
-      const store = await stores.open(`over-${until ?? 'open'}`, '2031-01-31T12:00:00Z')
-      const { id } = await onThe31st(store)
-      ok(await store.act(id, 'skip', { cycle: 2 }))
-      ok(await store.act(id, 'skip', { cycle: 4 }))
-      store.travel('2031-03-10T12:00:00Z')
-      const paused = ok(await store.act(id, 'pause', { ...(until && { until }) })).subscription
-      const dates = ['2031-05-31', '2031-07-31', '2031-08-31']
-      if (until) assert.deepEqual([datesOf(paused), cyclesOf(paused)], [dates, [3, 5, 6]])
-      store.travel('2031-05-10T12:00:00Z')
-      const resumed = ok(await store.act(id, 'resume')).subscription
-      assert.deepEqual([datesOf(resumed), cyclesOf(resumed)], [dates, [3, 5, 6]])
-      assert.equal(resumed.skipped.length, 1, 'that of the cycle to come')
-    }
-  })
+  await t.test(
+    'are not skipped after a pause because of a skip that was over before the pause',
+    async () => {
+      for (const until of [undefined, '2031-05-10']) {
+        const store = await stores.open(`over-${until ?? 'open'}`, '2031-01-31T12:00:00Z')
+        const { id } = await onThe31st(store)
+        ok(await store.act(id, 'skip', { cycle: 2 }))
+        ok(await store.act(id, 'skip', { cycle: 4 }))
+        store.travel('2031-03-10T12:00:00Z')
+        const paused = ok(await store.act(id, 'pause', { ...(until && { until }) })).subscription
+        const dates = ['2031-05-31', '2031-07-31', '2031-08-31']
+        if (until) assert.deepEqual([datesOf(paused), cyclesOf(paused)], [dates, [3, 5, 6]])
+        store.travel('2031-05-10T12:00:00Z')
+        const resumed = ok(await store.act(id, 'resume')).subscription
+        assert.deepEqual([datesOf(resumed), cyclesOf(resumed)], [dates, [3, 5, 6]])
+        assert.equal(resumed.skipped.length, 1, 'that of the cycle to come')
+      }
+    },
+  )
 
   await t.test('stay where they were set while the pause lasts', async () => {
     const store = await stores.open('set', '2031-01-31T12:00:00Z')
@@ -161,7 +173,7 @@ test('the dates of a subscription', async (t) => {
     assert.deepEqual(cyclesOf(resumed), [3, 4, 5])
   })
 
-  await t.test('are known before a pause ends that has an end', async () => {
+  await t.test('are known during a pause that has an end', async () => {
     const store = await stores.open('until', '2031-01-31T12:00:00Z')
     const { id } = await onThe31st(store)
     const paused = ok(await store.act(id, 'pause', { until: '2031-04-30' })).subscription
@@ -176,7 +188,7 @@ test('the dates of a subscription', async (t) => {
     assert.deepEqual(datesOf(ok(await store.act(id, 'resume')).subscription), datesOf(paused))
   })
 
-  await t.test('are at most as many as may be paid', async () => {
+  await t.test('are at most as many as the cycles that can still be paid', async () => {
     const store = await stores.open('most', '2031-01-31T12:00:00Z')
     const { id } = await onThe31st(store)
     const two = ok(await store.patch(id, { max_cycles: 3 })).subscription
@@ -220,7 +232,7 @@ test('the dates of a subscription', async (t) => {
     ['an interval of nothing', { interval_count: 0 }],
     ['fewer cycles than are paid', { max_cycles: 0 }],
   ] as const
-  await t.test('refuse what is no date to come', async () => {
+  await t.test('refuse a date that is not in the future', async () => {
     const store = await stores.open('refused', '2031-01-31T12:00:00Z')
     const { id, version } = await onThe31st(store)
     for (const [what, body] of refused)
@@ -235,7 +247,7 @@ test('the dates of a subscription', async (t) => {
   })
 })
 
-test('a year of any changes never moves a date that was not asked for', async () => {
+test('after any changes in a year no date moves that was not asked to', async () => {
   const store = await shared.current.open('property', '2031-01-31T12:00:00Z')
   const step = fc.oneof(
     fc.constant({ verb: 'skip', body: {} }),

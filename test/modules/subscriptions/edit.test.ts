@@ -21,7 +21,7 @@ test('a change of a subscription', async (t) => {
   const store = await stores.open('acme')
   const tea = await store.sell(1_500, { subscription_price_cents: 1_200 })
 
-  await t.test('to another variant locks the price that it has now, and says so', async () => {
+  await t.test('to another variant locks its present price, and says so', async () => {
     const { id } = await store.subscribe()
     const { subscription, price_change } = ok(await store.patch(id, { variant_id: tea }))
     assert.deepEqual(price_change, { before_cents: 800, after_cents: 1_200 })
@@ -37,7 +37,7 @@ test('a change of a subscription', async (t) => {
   })
 
   await t.test(
-    'to the current price follows the catalog, and back locks that of today',
+    "to the current price follows the catalog, and back to a locked one locks today's price",
     async () => {
       const plain = await store.sell(2_000)
       const { id } = await store.subscribe({ items: [{ variant_id: plain, quantity: 2 }] })
@@ -109,7 +109,7 @@ test('a change of a subscription', async (t) => {
   })
 
   await t.test(
-    'to another address keeps known members alone, and the countries of the site',
+    'to another address keeps known members alone, and accepts only the countries of the site',
     async () => {
       const narrow = await stores.open('narrow')
       const { id } = await narrow.subscribe()
@@ -148,7 +148,7 @@ test('a change of a subscription', async (t) => {
     },
   )
 
-  await t.test('has the tax inside where the prices of the site do', async () => {
+  await t.test('has the tax inside if the prices of the site do', async () => {
     const inside = await stores.open('inside')
     ok(
       await inside.merchant.put('/v1/my/store/manifest', {
@@ -181,7 +181,7 @@ test('the subscription price needs the add-on, for new subscriptions alone', asy
   assert.equal(amountOf(current), 800, 'what runs keeps the subscription price')
 })
 
-test('a coupon that recurs stays with the subscription, any other does not', async (t) => {
+test('a recurring coupon stays with the subscription, any other does not', async (t) => {
   const stores = await openStores(t)
   const store = await stores.open('acme')
   const tea = await store.sell(3_000)

@@ -89,7 +89,7 @@ describe('what a renewal costs', () => {
     )
   })
 
-  test('keeps of a recurring coupon what its line had: fixed amounts are split, and never doubled', () => {
+  test('keeps the share of a recurring coupon that its line had: fixed amounts are split, and never doubled', () => {
     fc.assert(
       fc.property(fc.array(goods, { minLength: 1, maxLength: 6 }), coupons, (many, used) => {
         const lines = many.map((each) => line({ ...each, collection_slugs: ['sale'] }))
@@ -113,7 +113,7 @@ describe('what a renewal costs', () => {
     )
   })
 
-  test('is an estimate where a provider computes the tax, by the rate of the origin order', () => {
+  test('is an estimate if a provider computes the tax, by the rate of the origin order', () => {
     const of = row(
       { variant_id: 'v', product_id: 'p', quantity: 2 },
       {
@@ -128,7 +128,7 @@ describe('what a renewal costs', () => {
     })
   })
 
-  test('has no amount beyond the largest order', () => {
+  test('never exceeds the largest order amount', () => {
     const of = row({ variant_id: 'v', product_id: 'p', quantity: 10_000 }, {})
     assert.equal(renewalAmount(of, 100_000_000, false), null)
   })

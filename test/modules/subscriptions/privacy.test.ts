@@ -8,7 +8,7 @@ import { ADDRESS, ok, openStores, refusal } from './setup.ts'
 
 const ERASE = '/v1/my/privacy/erase'
 
-test('a customer’s copy has their subscriptions with all cycles, and no reference to the card', async (t) => {
+test('a customer’s export has their subscriptions with all cycles, and no reference to the card', async (t) => {
   const stores = await openStores(t)
   const store = await stores.open('acme')
   const { id } = await store.subscribe()
@@ -27,7 +27,7 @@ test('a customer’s copy has their subscriptions with all cycles, and no refere
   assert.doesNotMatch(JSON.stringify(copy), /vault|fingerprint|lease|tenant_ref/)
 })
 
-test('an erased customer’s subscription ends, and no verb and no link finds the person again', async (t) => {
+test('an erased customer’s subscription ends, and no request and no link finds the person again', async (t) => {
   const stores = await openStores(t)
   const store = await stores.open('acme')
   const { id } = await store.subscribe()

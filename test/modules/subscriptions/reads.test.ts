@@ -19,7 +19,7 @@ test('the list of subscriptions', async (t) => {
   const list = async (query: string) =>
     idsOf(ok(await merchant.get(`${BASE}?${query}`)).subscriptions)
 
-  await t.test('has the newest first, by customer, by status and by pages', async () => {
+  await t.test('shows the newest first, by customer, by status and by pages', async () => {
     assert.deepEqual(await list(''), [third.id, second.id, first.id])
     assert.deepEqual(await list('customer_ref=ann'), [third.id, first.id])
     assert.deepEqual(await list('customer_ref=%07'), [])
@@ -33,7 +33,7 @@ test('the list of subscriptions', async (t) => {
     assert.deepEqual(await list(`limit=2&after=${page.next_after}`), [second.id, first.id])
   })
 
-  await t.test('has the next charge first where it asks for those that are due', async () => {
+  await t.test('shows the next charge first if only due subscriptions are asked for', async () => {
     assert.deepEqual(await list('due_before=2031-02-15'), [first.id])
     assert.deepEqual(await list('due_before=2031-03-01'), [first.id, third.id])
     const page = ok(await merchant.get(`${BASE}?due_before=2031-03-01&limit=1`))
@@ -57,7 +57,7 @@ test('the list of subscriptions', async (t) => {
   })
 })
 
-test('the cycles of a subscription are told one by one', async () => {
+test('the cycles of a subscription are listed one by one', async () => {
   const stores = shared.current
   const store = await stores.open('cycles', '2031-01-31T12:00:00Z')
   const { id, origin_order_id } = await store.subscribe()
@@ -141,7 +141,7 @@ test('the forecast', async (t) => {
   })
 
   await t.test(
-    'has the charges of each day, what they bring and which stock they need',
+    'has the charges of each day, their revenue and the stock that they need',
     async () => {
       const weekly = await store.sell(500, { subscription_interval: 'week' })
       await stock(merchant, store.coffee, 3)
@@ -202,7 +202,7 @@ test('the forecast', async (t) => {
     },
   )
 
-  await t.test('counts what is overdue once, for today', async () => {
+  await t.test('counts overdue charges once, for today', async () => {
     const late = await stores.open('late', '2031-01-10T12:00:00Z')
     const daily = await late.sell(500, { subscription_interval: 'day' })
     await late.subscribe({ items: [{ variant_id: daily, quantity: 1 }] })
@@ -218,7 +218,7 @@ test('the forecast', async (t) => {
     )
   })
 
-  await t.test('goes by the catalog where the price does', async () => {
+  await t.test('uses the catalog price for subscriptions whose price follows it', async () => {
     const now = await stores.open('current', '2031-01-10T12:00:00Z')
     const { id } = await now.subscribe()
     ok(await now.patch(id, { price_policy: 'current' }))
@@ -230,7 +230,7 @@ test('the forecast', async (t) => {
     assert.deepEqual(expected, [{ currency: 'USD', amount_cents: 700 }])
   })
 
-  await t.test('says the same of a day, whatever days come after it', async () => {
+  await t.test('is the same for a day, whatever days come after it', async () => {
     // The shortest month follows, and the clocks change in March.
     const any = await stores.open('any', '2031-01-31T12:00:00Z')
     ok(await any.merchant.patch('/v1/my/store', { time_zone: 'Europe/Berlin' }))
@@ -265,7 +265,7 @@ test('the forecast', async (t) => {
     }
   })
 
-  await t.test('leaves days out that it cannot count in full', async () => {
+  await t.test('leaves out days that it cannot count in full', async () => {
     const many = await stores.open('many', '2031-01-10T12:00:00Z')
     const { id } = await many.subscribe()
     await many.superuser.query(

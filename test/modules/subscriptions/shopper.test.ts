@@ -28,7 +28,7 @@ test('a shopper', async (t) => {
     assert.deepEqual(ok(await shopper('GET', '', undefined, '')).subscriptions, [])
   })
 
-  await t.test('pauses, resumes, skips, changes and cancels them', async () => {
+  await t.test('pauses, resumes, skips, changes and cancels their own subscriptions', async () => {
     const { id } = await store.subscribe()
     const act = async (verb: string, body?: object) =>
       ok(await shopper('POST', `/${id}/${verb}`, body)).subscription
@@ -68,7 +68,7 @@ test('a shopper', async (t) => {
     assert.deepEqual([quantity, price_policy, max_cycles], [2, 'locked', null])
   })
 
-  await t.test('finds none of another customer, whatever they do', async () => {
+  await t.test('finds no subscription of another customer, whatever they do', async () => {
     const { id, version } = await store.subscribe()
     const unknown = await shopper('GET', `/${randomUUID()}`)
     const tries = [
@@ -97,7 +97,7 @@ test('a shopper', async (t) => {
     ])
   })
 
-  await t.test('opens theirs by a link that is signed, until it expires', async () => {
+  await t.test('opens their subscription by a signed link, until it expires', async () => {
     const { id } = await store.subscribe()
     const db = await store.app.store('acme')
     const key = store.app.runtime.key('subscription link')

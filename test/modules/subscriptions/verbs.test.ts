@@ -33,7 +33,7 @@ test('the verbs of a subscription', async (t) => {
   const store = await stores.open('acme')
   const { merchant } = store
 
-  await t.test('show it with what it will charge, and nothing of its card', async () => {
+  await t.test('show the subscription with its next charge, and nothing of its card', async () => {
     const policies = {
       shipping: { mode: 'flat', flat_rate_cents: 500, expedited_rate_cents: 900, max_cents: 900 },
       tax: { provider: 'flat_rate', rate_bps: 1_000 },
@@ -88,7 +88,7 @@ test('the verbs of a subscription', async (t) => {
   )
 
   await t.test(
-    'are told in the timeline, the audit log and the feed, without words of people',
+    'appear in the timeline, the audit log and the feed, without free texts',
     async () => {
       const { id, origin_order_id } = await store.subscribe()
       ok(await store.act(id, 'pause'))
@@ -136,7 +136,7 @@ test('the verbs of a subscription', async (t) => {
     },
   )
 
-  await t.test('refuse what its status does not allow, and say what it does', async () => {
+  await t.test('refuse what the status does not allow, and name what it allows', async () => {
     const verbs = ['pause', 'resume', 'skip', 'unskip', 'cancel']
     const expected: Record<string, string[]> = {
       paused: ['pause', 'resume', 'cancel'],
@@ -171,22 +171,25 @@ test('the verbs of a subscription', async (t) => {
     assert.deepEqual(refusal(await store.act(id, 'resume')), [409, 'invalid_transition'])
   })
 
-  await t.test('give a declined charge up when it is skipped, and nothing else', async () => {
-    const { id } = await store.subscribe()
-    await become(store, id, 'past_due')
-    const other = ok(await store.act(id, 'skip', { cycle: 4 })).subscription
-    assert.deepEqual([other.status, other.dunning.attempt], ['past_due', 1])
-    const moved = await store.patch(id, { next_charge_at: '2999-01-01' })
-    assert.deepEqual(refusal(moved), [409, 'invalid_transition'])
-    const skipped = ok(await store.act(id, 'skip')).subscription
-    assert.deepEqual(
-      [skipped.status, skipped.dunning, cyclesOf(skipped)],
-      ['active', null, [3, 5, 6]],
-    )
-    await become(store, id, 'past_due')
-    const ended = ok(await store.act(id, 'cancel', { at_period_end: true })).subscription
-    assert.equal(ended.status, 'cancelled', 'no paid period is left to wait for')
-  })
+  await t.test(
+    'give a declined charge up when its cycle is skipped, and nothing else',
+    async () => {
+      const { id } = await store.subscribe()
+      await become(store, id, 'past_due')
+      const other = ok(await store.act(id, 'skip', { cycle: 4 })).subscription
+      assert.deepEqual([other.status, other.dunning.attempt], ['past_due', 1])
+      const moved = await store.patch(id, { next_charge_at: '2999-01-01' })
+      assert.deepEqual(refusal(moved), [409, 'invalid_transition'])
+      const skipped = ok(await store.act(id, 'skip')).subscription
+      assert.deepEqual(
+        [skipped.status, skipped.dunning, cyclesOf(skipped)],
+        ['active', null, [3, 5, 6]],
+      )
+      await become(store, id, 'past_due')
+      const ended = ok(await store.act(id, 'cancel', { at_period_end: true })).subscription
+      assert.equal(ended.status, 'cancelled', 'no paid period is left to wait for')
+    },
+  )
 
   await t.test('act once on a cycle, however often they are sent', async () => {
     const { id, version } = await store.subscribe()
@@ -202,7 +205,7 @@ test('the verbs of a subscription', async (t) => {
     assert.equal((await store.read(id)).version, version + 2)
   })
 
-  await t.test('skip only cycles to come, and unskip only before their date', async () => {
+  await t.test('skip only future cycles, and unskip only before their date', async () => {
     const past = await stores.open('past', '2031-01-15T12:00:00Z')
     const { id } = await past.subscribe()
     for (const cycle of [1, 26, 5_000])
@@ -217,7 +220,7 @@ test('the verbs of a subscription', async (t) => {
     assert.deepEqual(cyclesOf(await past.read(id)), [26, 27, 28], 'three are always shown')
   })
 
-  await t.test('are refused while a charge is under way, and none of them is lost', async () => {
+  await t.test('are refused while a charge is under way, and no charge is lost', async () => {
     const { id, version } = await store.subscribe()
     await store.charging(id)
     const card = { card: { ccnumber: '4111111111111111', ccexp: '10/40' } }
@@ -258,7 +261,7 @@ test('the verbs of a subscription', async (t) => {
     assert.deepEqual(refusal(await pausing), [409, 'charge_in_progress'])
   })
 
-  await t.test('refuse a change that was decided on an older version', async () => {
+  await t.test('refuse a change that was based on an older version', async () => {
     const { id, version } = await store.subscribe()
     ok(await store.patch(id, { quantity: 2, version }))
     const stale = await store.patch(id, { quantity: 3, version })
@@ -269,7 +272,7 @@ test('the verbs of a subscription', async (t) => {
     ok(await store.act(id, 'pause', { version: version + 1 }))
   })
 
-  await t.test('changes that meet leave one of them last, and never a mixture', async () => {
+  await t.test('concurrent changes leave one of them in the end, and never a mixture', async () => {
     const { id } = await store.subscribe()
     const answers = await Promise.all([
       store.act(id, 'cancel'),
@@ -286,7 +289,7 @@ test('the verbs of a subscription', async (t) => {
   })
 
   await t.test(
-    'changes and the cancellation of their order meet without a deadlock that is seen',
+    'changes and the cancellation of their order at the same time never show a deadlock',
     async () => {
       for (let round = 0; round < 5; round++) {
         const { id, origin_order_id } = await store.subscribe()
@@ -306,36 +309,42 @@ test('the verbs of a subscription', async (t) => {
     },
   )
 
-  await t.test('charge at once where a resume asks for it, and go by that day', async () => {
-    const now = await stores.open('now', '2031-01-31T03:00:00Z')
-    const { id } = await now.subscribe()
-    ok(await now.act(id, 'pause'))
-    now.travel('2031-03-10T03:00:00Z')
-    const resumed = ok(await now.act(id, 'resume', { charge_now: true })).subscription
-    assert.ok(Date.parse(resumed.next_charge_at) <= Date.parse('2031-03-10T03:01:00Z'))
-    assert.deepEqual(datesOf(resumed), ['2031-03-10', '2031-04-10', '2031-05-10'])
-    const { rows } = await now.superuser.query(
-      'select due_at = next_charge_at as is_due from subscriptions where id = $1',
-      [id],
-    )
-    assert.deepEqual(rows, [{ is_due: true }])
-  })
+  await t.test(
+    'charge at once if a resume asks for it, and use that day as the anchor',
+    async () => {
+      const now = await stores.open('now', '2031-01-31T03:00:00Z')
+      const { id } = await now.subscribe()
+      ok(await now.act(id, 'pause'))
+      now.travel('2031-03-10T03:00:00Z')
+      const resumed = ok(await now.act(id, 'resume', { charge_now: true })).subscription
+      assert.ok(Date.parse(resumed.next_charge_at) <= Date.parse('2031-03-10T03:01:00Z'))
+      assert.deepEqual(datesOf(resumed), ['2031-03-10', '2031-04-10', '2031-05-10'])
+      const { rows } = await now.superuser.query(
+        'select due_at = next_charge_at as is_due from subscriptions where id = $1',
+        [id],
+      )
+      assert.deepEqual(rows, [{ is_due: true }])
+    },
+  )
 
-  await t.test('work after the add-on was switched off: what runs goes on', async () => {
-    const off = await stores.open('off')
-    const { id } = await off.subscribe()
-    for (const feature_key of ['subscriptions', 'subscribe_and_save'])
-      ok(await off.merchant.post('/v1/merchant/entitlements/disable', { feature_key }))
-    ok(await off.merchant.get(BASE))
-    ok(await off.act(id, 'pause'))
-    ok(await off.shopper('POST', `/${id}/resume`))
-    ok(await off.merchant.put(`${BASE}/settings`, { on_out_of_stock: 'retry' }))
-    ok(await off.patch(id, { quantity: 2 }))
-    assert.equal((await off.read(id)).unit_price_cents, 800, 'and keeps its price')
-    ok(await off.act(id, 'cancel'))
-  })
+  await t.test(
+    'work after the add-on was switched off: existing subscriptions continue',
+    async () => {
+      const off = await stores.open('off')
+      const { id } = await off.subscribe()
+      for (const feature_key of ['subscriptions', 'subscribe_and_save'])
+        ok(await off.merchant.post('/v1/merchant/entitlements/disable', { feature_key }))
+      ok(await off.merchant.get(BASE))
+      ok(await off.act(id, 'pause'))
+      ok(await off.shopper('POST', `/${id}/resume`))
+      ok(await off.merchant.put(`${BASE}/settings`, { on_out_of_stock: 'retry' }))
+      ok(await off.patch(id, { quantity: 2 }))
+      assert.equal((await off.read(id)).unit_price_cents, 800, 'and keeps its price')
+      ok(await off.act(id, 'cancel'))
+    },
+  )
 
-  await t.test('keep unknown and malformed ids alike, and bodies to their shape', async () => {
+  await t.test('answer unknown and malformed ids alike, and refuse wrong bodies', async () => {
     for (const id of [randomUUID(), 'nothing', 'x'.repeat(300)])
       assert.deepEqual(refusal(await store.act(id, 'pause')), [404, 'subscription_not_found'])
     const { id } = await store.subscribe()

@@ -114,7 +114,7 @@ describe('a move of the clock', () => {
     assertJustAfter(clock.now, inDays(31, start), 'the clock')
   })
 
-  test('moves no other store: nothing of it changes, and its time is the real one', async () => {
+  test('moves no other store: none of its rows change, and its time stays real', async () => {
     const { app } = held
     const [moved, other] = [await app.openSandbox('moved'), await app.openSandbox('other')]
     await plantAll(moved)
@@ -171,7 +171,7 @@ describe('a move of the clock', () => {
     assertJustAfter(rows[0].at.toISOString(), inDays(25, Date.now() - 60_000), 'its journal')
   })
 
-  test('retries webhooks by the clock of the store, with signatures of real time', async () => {
+  test('retries webhooks by the clock of the store, with signatures of machine time', async () => {
     const { app } = held
     const shop = await app.openSandbox('ladder')
     const endpoint = { url: app.receiver.url('/ladder'), events: [PLACED] }
@@ -221,7 +221,7 @@ describe('a move of the clock', () => {
     assert.equal(waiting.length, 0, 'the late lookups, 1 and 5 minutes later, are over')
   })
 
-  test('lets an order explain in its own time when a payment is looked up', async () => {
+  test("lets an order explain in its store's time when a payment is looked up", async () => {
     const { app } = held
     const shop = await app.openSandbox('explained')
     await app.advance(shop.merchant, { advance: 'P1M' })
@@ -233,7 +233,7 @@ describe('a move of the clock', () => {
     assert.ok(inMs > 0 && inMs < 70_000, `${since}, ${next_check_at}`)
   })
 
-  test('goes on from where the last one ended, and time passes in between', async () => {
+  test('continues from where the last move ended, plus the time that has passed since', async () => {
     const { app } = held
     const { merchant } = await app.openSandbox('again')
     const start = Date.now()
@@ -293,7 +293,7 @@ describe('a move of the clock', () => {
     assert.deepEqual([refused.status, refused.body.error.code], [400, 'invalid_body'])
   })
 
-  test('runs no kind of work that its page does not explain', async () => {
+  test('runs no kind of work that the guide does not explain', async () => {
     const page = await readFile('docs/test-clock.md', 'utf8')
     // Events are shown by what follows from them.
     const kinds = held.app.mover().work.map(({ kind }) => kind)

@@ -51,7 +51,7 @@ describe('a move of the clock that is interrupted', () => {
   }
 
   for (const stopsAfter of [0, 1, 2]) {
-    test(`a move of the clock that is interrupted by a kill after ${stopsAfter} due times goes on there, and does nothing twice`, async () => {
+    test(`a move of the clock that is interrupted by a kill after ${stopsAfter} due times continues there, and does nothing twice`, async () => {
       const { app } = held
       const tenant = `killed-${stopsAfter}`
       const { merchant, cards, expires } = await plantCards(tenant, [3, 6, 9])
@@ -92,7 +92,7 @@ describe('a move of the clock that is interrupted', () => {
     })
   }
 
-  test('a move of the clock that is interrupted by a pause: the process that was overtaken moves nothing any more', async () => {
+  test('a move of the clock that is interrupted by a pause is taken over, and the overtaken process moves nothing any more', async () => {
     const { app } = held
     const { merchant, cards } = await plantCards('paused', [3, 6])
     await merchant.post(CLOCK, { advance: 'P10D' })
@@ -124,7 +124,7 @@ describe('a move of the clock that is interrupted', () => {
     )
   })
 
-  test('a move of the clock that is interrupted by work that fails stands still there, says so, and can go on', async () => {
+  test('a move of the clock that is interrupted by failing work stops there, says so, and can continue', async () => {
     const { app } = held
     const { merchant, cards, expires } = await plantCards('faulty', [3])
     await merchant.post(CLOCK, { advance: 'P10D' })
@@ -158,7 +158,7 @@ describe('a move of the clock that is interrupted', () => {
     )
   })
 
-  test('a move of the clock that is interrupted by work that another process holds waits for it, so that time does not pass it by', async () => {
+  test('a move of the clock that is interrupted by work that another process holds waits for that work', async () => {
     const { app } = held
     const { merchant } = await plantCards('leased', [3])
     await app.superuser.query(
@@ -183,7 +183,7 @@ describe('a move of the clock that is interrupted', () => {
   })
 })
 
-test('a move goes on without the mails that are beyond the limit of a minute', async (t) => {
+test('a move continues without the mails beyond the limit of a minute', async (t) => {
   const app = await openClockApp(t, { env: { SHOPPER_MAILS_PER_MINUTE: '1' } })
   const shop = await app.openSandbox('quota')
   for (const _ of [1, 2, 3, 4, 5]) {

@@ -13,7 +13,7 @@ import { assertJustAfter, CLOCK, inDays, openClockApp } from './setup.ts'
 const SIGNAL = new AbortController().signal
 
 describe('beside other processes', () => {
-  test('a moved clock is the time of all of them when the move has ended', async (t) => {
+  test('a moved clock is the time of all processes when the move has ended', async (t) => {
     const first = await openClockApp(t, { clockPollMs: 400 })
     const second = await openTestApp(t, { database: first.database })
     await second.runtime.clocks.start(second.runtime.database.due)
@@ -45,7 +45,7 @@ describe('beside other processes', () => {
     assert.equal(later.runtime.clocks.offsetMs('another'), 0)
   })
 
-  test('loops leave a store alone whose clock is being moved, and serve it afterwards', async (t) => {
+  test('loops leave a store alone while its clock is moved, and serve it afterwards', async (t) => {
     const app = await openClockApp(t)
     const shop = await app.openSandbox('left-alone')
     await enable(shop.merchant, 'gift_cards')
@@ -122,7 +122,7 @@ describe('beside other processes', () => {
 })
 
 describe('what is not the business of a store', () => {
-  test('keeps real time: leases, limits, keys of callers and the audit log', async (t) => {
+  test('leases, limits, keys of callers and the audit log keep real time', async (t) => {
     const app = await openClockApp(t)
     const shop = await app.openSandbox('real-time')
     const wanted = { label: 'short', scopes: ['read:own_store'], expires_at: inDays(1) }

@@ -26,7 +26,7 @@ describe('the test clock', () => {
     assert.ok(Math.abs(Date.parse(body.now) - Date.now()) < 60_000, 'any store can read its time')
   })
 
-  test('has the scopes of the store', async () => {
+  test('needs the scopes of the store', async () => {
     const { app } = held
     await app.openSandbox('scopes')
     const reader = await app.merchant('scopes', 'read:own_store')
@@ -49,7 +49,7 @@ describe('the test clock', () => {
     assert.ok(Date.parse((await stranger.get(CLOCK)).body.now) > Date.now() + 80_000_000)
   })
 
-  test('refuses what is no move, leads back or leads too far', async () => {
+  test('refuses an invalid move, one that leads back and one that leads too far', async () => {
     const { merchant } = await held.app.openSandbox('strict')
     await assertRefused(
       [
@@ -90,7 +90,7 @@ describe('the test clock', () => {
   const inTwoYears = async (merchant: Awaited<ReturnType<TestApp['merchant']>>) =>
     inDays(730, (await merchant.get(CLOCK)).body.now)
 
-  test('is moved once when ten ask at the same time', async () => {
+  test('is moved once when ten requests come at the same time', async () => {
     const { app } = held
     const { merchant } = await app.openSandbox('ten')
     const start = Date.now()
@@ -191,7 +191,7 @@ describe('a sandbox store', () => {
     assert.equal(former.body.error.code, 'real_gateway', 'refunds of its payments would go there')
   })
 
-  test('gets no real gateway by two calls at the same moment', async (t) => {
+  test('gets no real gateway by two concurrent calls', async (t) => {
     const app = await openTestApp(t)
     for (const n of [1, 2, 3, 4, 5, 6, 7, 8]) {
       const tenant = `race-${n}`
@@ -207,7 +207,7 @@ describe('a sandbox store', () => {
     }
   })
 
-  test('pays with the simulated gateway where the installation has a real one', async (t) => {
+  test('pays with the simulated gateway even if the installation has a real one', async (t) => {
     const app = await openClockApp(t, {
       env: {
         PAYMENT_GATEWAY: 'nmi',

@@ -53,7 +53,7 @@ const COMPLETE = {
 }
 
 describe('what a store still has to do', () => {
-  test('is to publish a site, before all else', async () => {
+  test('is to publish a site, before anything else', async () => {
     const { merchant } = await open()
     const { body, items } = await read(merchant)
     assert.deepEqual(
@@ -62,7 +62,7 @@ describe('what a store still has to do', () => {
     )
   })
 
-  test('is nothing but a hostname once everything is said', async () => {
+  test('is only to add a hostname once all texts are there', async () => {
     const { merchant, app, tenant } = await open()
     await publish(merchant, COMPLETE)
     const { body, codes } = await read(merchant)
@@ -76,7 +76,7 @@ describe('what a store still has to do', () => {
     assert.deepEqual((await read(merchant)).items, [])
   })
 
-  test('names each part that is missing, where it is mended, the worst first', async () => {
+  test('names each missing part and where to add it, the worst first', async () => {
     const { merchant } = await open()
     await publish(merchant, { behavior: {} })
     const { items, codes, body } = await read(merchant)
@@ -120,7 +120,7 @@ describe('what a store still has to do', () => {
     ])
   })
 
-  test('counts a page without a text as none', async () => {
+  test('counts a page without a text as missing', async () => {
     const { merchant } = await open()
     const pages = COMPLETE.pages.map((each) =>
       each.kind === 'privacy' ? { ...each, body_markdown: ' ' } : each,
@@ -129,7 +129,7 @@ describe('what a store still has to do', () => {
     assert.ok((await read(merchant)).codes.includes('privacy_missing'))
   })
 
-  test('has the claims of the products for sale, each with its product', async () => {
+  test('lists the health claims of the products for sale, each with its product', async () => {
     const { merchant } = await open()
     await publish(merchant, COMPLETE)
     const products = '/v1/merchant/catalog/products'
@@ -158,7 +158,7 @@ describe('what a store still has to do', () => {
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'forbidden'])
   })
 
-  test('has the statement of a store that sells for research, while its add-on is on', async () => {
+  test('includes the statement of a store that sells research products, while its add-on is on', async () => {
     const { app, merchant, tenant } = await open()
     await publish(merchant, COMPLETE)
     const gate = `/v1/entitlements/tenants/${tenant}/features/funnel_gate`

@@ -83,7 +83,7 @@ describe('the customers of a store', () => {
     })
 
     await t.test(
-      'under the name of the checkout, else of the address, never its label',
+      "show the name from the checkout, or from the address, never the address's label",
       async () => {
         const named = await openShop(app, 'named')
         const nameOf = async (customer_ref: string, more: object) => {
@@ -104,7 +104,7 @@ describe('the customers of a store', () => {
       },
     )
 
-    await t.test('without tests and other currencies in the sums', async () => {
+    await t.test('are summed without test orders and other currencies', async () => {
       await superuser.query(`update orders set is_test = true where customer_ref = 'bob'`)
       const [bob] = (await list('?q=bob')).customers
       assert.equal(bob.orders_count, 0)

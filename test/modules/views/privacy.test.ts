@@ -179,7 +179,7 @@ describe('privacy', () => {
     await insertSubscription(superuser, first.id)
     const worker = app.runtime.workerDatabase
 
-    await t.test('as a copy of all data, made by the worker', async () => {
+    await t.test('is exported as a copy of all data, made by the worker', async () => {
       const asked = await merchant.post(EXPORT, { customer_ref: REF })
       assert.equal(asked.status, 202, asked.text)
       assert.equal(asked.body.job.status, 'pending')
@@ -238,31 +238,34 @@ describe('privacy', () => {
       await superuser.query('grant select on pricing_groups to fd_worker')
     })
 
-    await t.test('only with the token of the preview, and an idempotency key', async () => {
-      const { confirm, orders, guest_refs } = await getErasureToken(shop, REF)
-      assert.deepEqual([orders, guest_refs], [4, ['guest-4711']])
-      const tries: [string, object, Record<string, string>][] = [
-        ['idempotency_key_required', { customer_ref: REF, confirm }, {}],
-        ['confirm_invalid', { customer_ref: 'bob', confirm }, freshKey()],
-        ['confirm_invalid', { customer_ref: REF, confirm: `${confirm}x` }, freshKey()],
-        ['confirm_invalid', { customer_ref: REF, confirm: 'fder_' }, freshKey()],
-        ['invalid_body', { confirm }, freshKey()],
-        ['invalid_body', { customer_ref: '', confirm }, freshKey()],
-      ]
-      for (const [code, body, headers] of tries) {
-        const answer = await merchant.post(ERASE, body, headers)
-        assert.equal(answer.body.error?.code, code, answer.text)
-      }
-      moved = 601_000
-      const late = await merchant.post(ERASE, { customer_ref: REF, confirm }, freshKey())
-      assert.equal(late.body.error.code, 'confirm_invalid')
-      const globex = await app.merchant('globex')
-      const foreign = await globex.post(ERASE, { customer_ref: REF, confirm }, freshKey())
-      assert.equal(foreign.body.error.code, 'confirm_invalid')
-      assert.deepEqual((await findTraces(superuser)).length, TRACES.length)
-    })
+    await t.test(
+      'is erased only with the token of the preview, and an idempotency key',
+      async () => {
+        const { confirm, orders, guest_refs } = await getErasureToken(shop, REF)
+        assert.deepEqual([orders, guest_refs], [4, ['guest-4711']])
+        const tries: [string, object, Record<string, string>][] = [
+          ['idempotency_key_required', { customer_ref: REF, confirm }, {}],
+          ['confirm_invalid', { customer_ref: 'bob', confirm }, freshKey()],
+          ['confirm_invalid', { customer_ref: REF, confirm: `${confirm}x` }, freshKey()],
+          ['confirm_invalid', { customer_ref: REF, confirm: 'fder_' }, freshKey()],
+          ['invalid_body', { confirm }, freshKey()],
+          ['invalid_body', { customer_ref: '', confirm }, freshKey()],
+        ]
+        for (const [code, body, headers] of tries) {
+          const answer = await merchant.post(ERASE, body, headers)
+          assert.equal(answer.body.error?.code, code, answer.text)
+        }
+        moved = 601_000
+        const late = await merchant.post(ERASE, { customer_ref: REF, confirm }, freshKey())
+        assert.equal(late.body.error.code, 'confirm_invalid')
+        const globex = await app.merchant('globex')
+        const foreign = await globex.post(ERASE, { customer_ref: REF, confirm }, freshKey())
+        assert.equal(foreign.body.error.code, 'confirm_invalid')
+        assert.deepEqual((await findTraces(superuser)).length, TRACES.length)
+      },
+    )
 
-    await t.test('not while one of their orders is being paid', async () => {
+    await t.test('is not erased while one of their orders is being paid', async () => {
       const { confirm } = await getErasureToken(shop, REF)
       const number = `(select max(order_number) from orders where customer_ref = 'guest-4711')`
       const set = (status: string) =>
@@ -274,7 +277,7 @@ describe('privacy', () => {
     })
 
     await t.test(
-      'without a trace in any table, and with all amounts and other customers unchanged',
+      'leaves no trace in any table, and all amounts and other customers stay unchanged',
       async () => {
         const money = await readMoney(superuser)
         const { confirm } = await getErasureToken(shop, REF)

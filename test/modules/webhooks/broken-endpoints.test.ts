@@ -96,14 +96,14 @@ test('an endpoint that misbehaves', async (t) => {
       )
     })
   }
-  await t.test('without a trusted certificate gets nothing', () => {
+  await t.test('an endpoint without a trusted certificate gets nothing', () => {
     assert.deepEqual(
       [rowOf(untrusted).status, rowOf(untrusted).last_attempt_error],
       ['pending', TLS],
     )
   })
   await t.test(
-    'an endpoint that sends an endless body counts as delivered, and almost none of it is read',
+    'an endpoint that sends an endless body counts as delivered, and hardly any of it is read',
     () => {
       assert.equal(rowOf(floods).status, 'delivered')
       assert.ok(sent < 16 * 1_024 ** 2, `${sent} bytes left it`)

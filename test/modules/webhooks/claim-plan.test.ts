@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../harness/database.ts'
 
 const MANY = 3_000
 
-test('a claim reads only the rows it may take, with thousands queued and thousands of deleted endpoints', async (t) => {
+test('a claim reads only rows that it may take, with thousands queued and thousands of deleted endpoints', async (t) => {
   const database = await openTestDatabase(t)
   const admin = await database.openAdmin()
   await admin.query(`insert into stores (tenant_ref, display_name) values ('acme', 'Acme')`)

@@ -90,7 +90,7 @@ test('deliveries', async (t) => {
   })
 
   await t.test(
-    'tries a failing delivery six times by the ladder, also over restarts, and then keeps it as a dead letter',
+    'are tried six times by the ladder, also over restarts, and then kept as dead letters',
     async () => {
       const acme = await start('ladder')
       const { id, secret } = await app.register(acme)
@@ -176,7 +176,7 @@ test('deliveries', async (t) => {
   )
 
   await t.test(
-    'signs with both secrets for a day after a rotation, and allows the next one only then',
+    'are signed with both secrets for a day after a rotation, and the next rotation is allowed only then',
     async () => {
       const acme = await start('rotating')
       const { id, secret: before } = await app.register(acme)

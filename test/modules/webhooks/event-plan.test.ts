@@ -44,7 +44,7 @@ async function openEmptyStore(t: TestContext) {
   }
 }
 
-test('a new delivery reads its own event, with a plan from when the store had none', async (t) => {
+test('a new delivery reads its own event, with a query plan from when the store had no rows', async (t) => {
   const { deliver, rowsRead } = await openEmptyStore(t)
   await deliver(1)
   await deliver(MANY)
@@ -52,7 +52,7 @@ test('a new delivery reads its own event, with a plan from when the store had no
   assert.ok(read >= 1 && read < 10, `${read} events were read`)
 })
 
-test('an event that is numbered reads its own delivery, with a plan from when there was none', async (t) => {
+test('an event that is numbered reads its own delivery, with a query plan from when there was none', async (t) => {
   const { run, deliver, rowsRead } = await openEmptyStore(t)
   const number = (sequence: number) =>
     run(`

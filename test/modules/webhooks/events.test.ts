@@ -82,24 +82,29 @@ test('events', async (t) => {
     )
   })
 
-  await t.test('numbers the events of a store while the feeds of others are broken', async () => {
-    const stores = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((n) => app.store(`f-${n}`)))
-    for (const db of stores) await place(db, {})
-    await numberNewEvents(app.runtime.workerDatabase)
-    const admin = await app.database.openAdmin()
-    const broken = `tenant_ref like 'f-%' and tenant_ref <> 'f-c'`
-    // Makes the next numbers collide with numbers in use.
-    await admin.query(`update webhook_feeds set sealed_to = 0 where ${broken}`)
-    for (const db of stores) await place(db, {})
-    const failed = await numberNewEvents(app.runtime.workerDatabase).catch(({ code }) => code)
-    await admin.query(`update webhook_feeds set sealed_to = 1 where ${broken}`)
-    assert.equal(failed, '23505')
-    for (const db of stores) {
-      const { sealed_to } = await readFeed(db, 0, 10)
-      assert.equal(sealed_to, db.tenant === 'f-c' ? 2 : 1)
-    }
-    await numberNewEvents(app.runtime.workerDatabase)
-  })
+  await t.test(
+    'are numbered for one store while the feeds of other stores are broken',
+    async () => {
+      const stores = await Promise.all(
+        ['a', 'b', 'c', 'd', 'e', 'f'].map((n) => app.store(`f-${n}`)),
+      )
+      for (const db of stores) await place(db, {})
+      await numberNewEvents(app.runtime.workerDatabase)
+      const admin = await app.database.openAdmin()
+      const broken = `tenant_ref like 'f-%' and tenant_ref <> 'f-c'`
+      // Makes the next numbers collide with numbers in use.
+      await admin.query(`update webhook_feeds set sealed_to = 0 where ${broken}`)
+      for (const db of stores) await place(db, {})
+      const failed = await numberNewEvents(app.runtime.workerDatabase).catch(({ code }) => code)
+      await admin.query(`update webhook_feeds set sealed_to = 1 where ${broken}`)
+      assert.equal(failed, '23505')
+      for (const db of stores) {
+        const { sealed_to } = await readFeed(db, 0, 10)
+        assert.equal(sealed_to, db.tenant === 'f-c' ? 2 : 1)
+      }
+      await numberNewEvents(app.runtime.workerDatabase)
+    },
+  )
 
   await t.test(
     'keeps the bytes of an envelope as emitted, with the number at the end',
@@ -153,45 +158,42 @@ test('events', async (t) => {
     },
   )
 
-  await t.test(
-    'keeps the content of an event that is being redriven until it is delivered',
-    async () => {
-      const db = await app.store('again')
-      const merchant = await app.merchant('again')
-      const hook = { url: 'https://shop.example/again', events: [PLACED] }
-      assert.equal((await merchant.post('/v1/merchant/webhooks', hook)).status, 201)
-      const { event_id } = await place(db, { email: 'kim@example.com' }, 'kim')
-      await numberNewEvents(app.runtime.workerDatabase)
-      const admin = await app.database.openAdmin()
-      const { rows } = await admin.query(
-        `with sent as (delete from webhook_queue where event_id = $1)
+  await t.test('keep their content while they are redriven, until they are delivered', async () => {
+    const db = await app.store('again')
+    const merchant = await app.merchant('again')
+    const hook = { url: 'https://shop.example/again', events: [PLACED] }
+    assert.equal((await merchant.post('/v1/merchant/webhooks', hook)).status, 201)
+    const { event_id } = await place(db, { email: 'kim@example.com' }, 'kim')
+    await numberNewEvents(app.runtime.workerDatabase)
+    const admin = await app.database.openAdmin()
+    const { rows } = await admin.query(
+      `with sent as (delete from webhook_queue where event_id = $1)
        update webhook_deliveries set status = 'delivered', delivered_at = now(), next_retry_at = null
         where event_id = $1
        returning id`,
-        [event_id],
-      )
-      const [redriven, erasing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const redriving = db.transaction('test: redrive', async (tx) => {
-        await queries.lockContents(tx)
-        assert.equal((await redriveOne(tx, rows[0].id))?.redriven, 1)
-        redriven.resolve()
-        await erasing.promise
-      })
-      await redriven.promise
-      const erased = db.transaction('test: erase', (tx) => erase(tx, 'kim'))
-      await until('the erasure waits', async () => {
-        const { rows } = await admin.query(
-          `select from pg_locks where locktype = 'advisory' and not granted
+      [event_id],
+    )
+    const [redriven, erasing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const redriving = db.transaction('test: redrive', async (tx) => {
+      await queries.lockContents(tx)
+      assert.equal((await redriveOne(tx, rows[0].id))?.redriven, 1)
+      redriven.resolve()
+      await erasing.promise
+    })
+    await redriven.promise
+    const erased = db.transaction('test: erase', (tx) => erase(tx, 'kim'))
+    await until('the erasure waits', async () => {
+      const { rows } = await admin.query(
+        `select from pg_locks where locktype = 'advisory' and not granted
             and database = (select oid from pg_database where datname = current_database())`,
-        )
-        return rows.length > 0
-      })
-      erasing.resolve()
-      await Promise.all([redriving, erased])
-      const [event] = (await readFeed(db, 0, 10)).events
-      assert.equal(event?.data.email, 'kim@example.com')
-    },
-  )
+      )
+      return rows.length > 0
+    })
+    erasing.resolve()
+    await Promise.all([redriving, erased])
+    const [event] = (await readFeed(db, 0, 10)).events
+    assert.equal(event?.data.email, 'kim@example.com')
+  })
 
   await t.test('limits the bytes of a page of the feed', async () => {
     const db = await app.store('large')

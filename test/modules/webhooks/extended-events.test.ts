@@ -78,7 +78,7 @@ test('the add-on for all events of the feed', async (t) => {
 
   for (const state of ['deny', 'default'] as const) {
     await t.test(
-      `switched off (${state}), delivers nothing new, and the feed has it all`,
+      `delivers nothing new while it is off (${state}), and the feed has all events`,
       async () => {
         const tenant = `off-${state}`
         const acme = await app.merchant(tenant)
@@ -119,30 +119,33 @@ test('the add-on for all events of the feed', async (t) => {
     )
   }
 
-  await t.test('covers events that the worker emits, as the pause of an endpoint', async () => {
-    const acme = await app.merchant('pausing')
-    await ruleOn(app, 'pausing', 'allow')
-    const watch = receiver.url('/watch')
-    await acme.post(URL, { url: watch, events: [PAUSED] })
-    await app.register(acme, receiver.url('/broken'))
-    receiver.answer((response, { path }) => {
-      response.statusCode = path === '/broken' ? 503 : 200
-      response.end()
-    })
-    for (let n = 0; n < 10; n++) await app.place('pausing', { n })
-    receiver.received.length = 0
-    while ((await app.dispatch()) > 0);
-    while ((await app.dispatch()) > 0);
-    receiver.answer((response) => response.end())
-    const seen = receiver.received.filter(({ path }) => path === '/watch')
-    assert.deepEqual(
-      seen.map(({ headers }) => headers['x-webhook-event-type']),
-      [PAUSED],
-    )
-  })
+  await t.test(
+    'covers events that the worker emits, such as the pause of an endpoint',
+    async () => {
+      const acme = await app.merchant('pausing')
+      await ruleOn(app, 'pausing', 'allow')
+      const watch = receiver.url('/watch')
+      await acme.post(URL, { url: watch, events: [PAUSED] })
+      await app.register(acme, receiver.url('/broken'))
+      receiver.answer((response, { path }) => {
+        response.statusCode = path === '/broken' ? 503 : 200
+        response.end()
+      })
+      for (let n = 0; n < 10; n++) await app.place('pausing', { n })
+      receiver.received.length = 0
+      while ((await app.dispatch()) > 0);
+      while ((await app.dispatch()) > 0);
+      receiver.answer((response) => response.end())
+      const seen = receiver.received.filter(({ path }) => path === '/watch')
+      assert.deepEqual(
+        seen.map(({ headers }) => headers['x-webhook-event-type']),
+        [PAUSED],
+      )
+    },
+  )
 })
 
-test('the condition for statements agrees with the state of every add-on', async (t) => {
+test('the condition in SQL agrees with the state of every add-on', async (t) => {
   const app = await openWebhooksApp(t)
   const db = await app.store('acme')
   const isOn = async (key: string) =>

@@ -40,7 +40,7 @@ async function openStore() {
 const expireLanes = ({ admin }: WebhooksApp, tenant: string) =>
   admin.query('update webhook_lanes set lease_until = now() where tenant_ref = $1', [tenant])
 
-test('limits the bytes of a lane', async () => {
+test('the bytes of a lane are limited', async () => {
   const { app, tenant, db } = await openStore()
   const large = { padding: 'x'.repeat(100_000) }
   for (let n = 0; n < 20; n++) await app.place(tenant, large)
@@ -62,7 +62,7 @@ test('limits the bytes of a lane', async () => {
   }
 })
 
-test('sends a delivery that is larger than the limit of a lane, alone', async () => {
+test('a delivery that is larger than the limit of a lane is sent alone', async () => {
   const { app, tenant, db } = await openStore()
   for (let n = 0; n < 4; n++) await app.place(tenant, { padding: 'x'.repeat(262_000) })
   await numberNewEvents(app.runtime.workerDatabase)
@@ -97,7 +97,7 @@ test('no two lanes of an endpoint hold the same delivery, with four workers at o
   assert.deepEqual(sent.sort(), placed.sort())
 })
 
-test('a lane that was taken over records nothing and takes nothing', async () => {
+test('a lane that was taken over records nothing and claims nothing', async () => {
   const { app, tenant, db } = await openStore()
   for (let n = 0; n < 3; n++) await app.place(tenant, { n })
   await numberNewEvents(app.runtime.workerDatabase)
@@ -120,7 +120,7 @@ test('a lane that was taken over records nothing and takes nothing', async () =>
   assert.deepEqual(rows, [{ status: 'pending', attempt_count: 0 }])
 })
 
-test('queues the unsent deliveries of a lane again, whether it is released, expires or fails', async () => {
+test('the unsent deliveries of a lane are queued again, whether it is released, expires or fails', async () => {
   const { app, tenant, db } = await openStore()
   let left = 3 * (LANE_LENGTH + 3)
   await Promise.all(Array.from({ length: left }, (_, n) => app.place(tenant, { n })))
@@ -158,7 +158,7 @@ test('queues the unsent deliveries of a lane again, whether it is released, expi
   }
 })
 
-test('makes all deliveries of a deleted endpoint dead letters, and counts no attempt', async (t) => {
+test('all deliveries of a deleted endpoint become dead letters, without an attempt', async (t) => {
   const app = await openWebhooksApp(t)
   const acme = await app.merchant('acme')
   const { id } = await app.register(acme)
@@ -181,7 +181,7 @@ test('makes all deliveries of a deleted endpoint dead letters, and counts no att
   assert.deepEqual(await listMisplaced(app.admin), [])
 })
 
-test('takes full lanes of a paused endpoint', async () => {
+test('full lanes of a paused endpoint become dead letters', async () => {
   const { app, tenant, id, db } = await openStore()
   for (let n = 0; n < 3 * LANE_LENGTH; n++) await app.place(tenant, { n })
   while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
@@ -219,7 +219,7 @@ test('sends an event that was numbered by a release without the queue', async (t
   assert.equal(app.receiver.received.length, 1)
 })
 
-test('an expired lane with queued and delivered rows queues only the rest', async () => {
+test('an expired lane with queued and delivered rows queues only the undelivered ones', async () => {
   const { app, tenant, db } = await openStore()
   for (let n = 0; n < 3; n++) await app.place(tenant, { n })
   await numberNewEvents(app.runtime.workerDatabase)

@@ -106,14 +106,14 @@ test('emits each change of an order once, with what the merchant then reads', as
     () =>
       desk[who](id, verb, body, key)
 
-  await t.test('a checkout, its replay, and one that is declined', async () => {
+  await t.test('emits one event for a checkout, its replay, and a declined one', async () => {
     const key = randomUUID()
     await expect('order.placed', buy({}, key))
     await expect('', buy({}, key))
     await expect('', buy({ card: DECLINED }))
   })
 
-  await t.test('holding, editing, refunding and cancelling', async () => {
+  await t.test('emits one event each for holding, editing, refunding and cancelling', async () => {
     const { order, items } = await expect('order.placed', buy())
     const edits = (quantity: number) => ({ edits: [{ order_item_id: items[0].id, quantity }] })
     const of = (types: string, verb: string, body: object = {}, key?: string) =>
@@ -135,19 +135,22 @@ test('emits each change of an order once, with what the merchant then reads', as
     await of('', 'cancel', { reason: 'customer' })
   })
 
-  await t.test('cancelling an order of several tenders, and one with a subscription', async () => {
-    const tenders = { gift_card_code: gift.code, apply_store_credit: true }
-    const { order } = await expect('order.placed', buy(tenders))
-    const all = 'order.refunded order.cancelled'
-    await expect(all, by('shopper', order.id, 'cancel'), order.id)
-    const lines = { subscribe: true, items: [{ variant_id: box, quantity: 1 }] }
-    const { order: begun, items } = await expect('order.placed', buy(lines))
-    const none = { edits: [{ order_item_id: items[0].id, quantity: 0 }] }
-    const ended = `${all} subscription.cancelled`
-    await expect(ended, by('merchant', begun.id, 'edit', none), begun.id)
-  })
+  await t.test(
+    'emits one event for cancelling an order of several tenders, and one with a subscription',
+    async () => {
+      const tenders = { gift_card_code: gift.code, apply_store_credit: true }
+      const { order } = await expect('order.placed', buy(tenders))
+      const all = 'order.refunded order.cancelled'
+      await expect(all, by('shopper', order.id, 'cancel'), order.id)
+      const lines = { subscribe: true, items: [{ variant_id: box, quantity: 1 }] }
+      const { order: begun, items } = await expect('order.placed', buy(lines))
+      const none = { edits: [{ order_item_id: items[0].id, quantity: 0 }] }
+      const ended = `${all} subscription.cancelled`
+      await expect(ended, by('merchant', begun.id, 'edit', none), begun.id)
+    },
+  )
 
-  await t.test('an order held before its payment', async () => {
+  await t.test('emits one event for an order held before its payment', async () => {
     const odd = { customer_ref: 'odd', email: 'odd@shop.test' }
     const { order } = await expect('order.held', buy(odd))
     const both = 'order.placed order.released'
@@ -157,7 +160,7 @@ test('emits each change of an order once, with what the merchant then reads', as
     await expect('order.cancelled', () => merchant.post(url, {}, keyed()), other.id)
   })
 
-  await t.test('a dispute and its outcome', async () => {
+  await t.test('emits one event each for a dispute and its outcome', async () => {
     const { order } = await expect('order.placed', buy())
     const of = (types: string, body: object) => expect(types, dispute(order.id, body), order.id)
     await of('dispute.opened order.held', { outcome: 'opened' })
@@ -169,17 +172,20 @@ test('emits each change of an order once, with what the merchant then reads', as
     await of('order.refunded', { outcome: 'lost' })
   })
 
-  await t.test('a dispute that takes nothing more lets the rest be sent', async () => {
-    await merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/enable`)
-    const { order } = await expect('order.placed', buy({ gift_card_code: gift.code }))
-    const card = { amount_cents: order.total_cents - 600 }
-    await expect('order.refunded', by('merchant', order.id, 'refunds', card), order.id)
-    await expect('dispute.opened order.held', dispute(order.id, { outcome: 'opened' }), order.id)
-    await expect('order.released', dispute(order.id, { outcome: 'lost', ...card }), order.id)
-  })
+  await t.test(
+    'emits an event when a dispute that takes nothing more lets the remaining units ship',
+    async () => {
+      await merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/enable`)
+      const { order } = await expect('order.placed', buy({ gift_card_code: gift.code }))
+      const card = { amount_cents: order.total_cents - 600 }
+      await expect('order.refunded', by('merchant', order.id, 'refunds', card), order.id)
+      await expect('dispute.opened order.held', dispute(order.id, { outcome: 'opened' }), order.id)
+      await expect('order.released', dispute(order.id, { outcome: 'lost', ...card }), order.id)
+    },
+  )
 
   await t.test(
-    'a return: asked for, its replay, approved, received, and its refund before it',
+    'emits one event each for a return: requested, replayed, approved, received, and its earlier refund',
     async () => {
       const { order, items } = await expect('order.placed', buy())
       const packed = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
@@ -206,7 +212,7 @@ test('emits each change of an order once, with what the merchant then reads', as
   )
 
   await t.test(
-    'an exchange: asked to pay, sent again, paid, and another one that is cancelled',
+    'emits one event each for an exchange: asked to pay, sent again, paid, and another one cancelled',
     async () => {
       const items = [{ variant_id: variants[1_000], quantity: 1 }]
       const returned = async () => {
@@ -242,11 +248,14 @@ test('emits each change of an order once, with what the merchant then reads', as
     },
   )
 
-  await t.test('a gift card, once, also when its issue is repeated with the same key', async () => {
-    const body = { initial_balance_cents: 5, note: 'For Bea' }
-    const key = keyed()
-    const issue = () => merchant.post('/v1/merchant/gift-cards', body, key)
-    await expect('giftcard.issued', issue)
-    await expect('', issue)
-  })
+  await t.test(
+    'emits one event for a gift card, also when it is issued again with the same key',
+    async () => {
+      const body = { initial_balance_cents: 5, note: 'For Bea' }
+      const key = keyed()
+      const issue = () => merchant.post('/v1/merchant/gift-cards', body, key)
+      await expect('giftcard.issued', issue)
+      await expect('', issue)
+    },
+  )
 })

@@ -163,7 +163,7 @@ test('pausing and redriving', async (t) => {
     assert.equal((await app.operator.post(`/v1/deliveries/${dead.id}/redrive`)).status, 200)
   })
 
-  await t.test('sends a redriven delivery once its event has its number', async () => {
+  await t.test('sends a redriven delivery once its event is numbered', async () => {
     const store = await app.merchant('early')
     const { id: early } = await app.register(store, receiver.url('/early'))
     await admin.query(`update webhook_subscriptions set active = false where id = $1`, [early])
@@ -187,7 +187,7 @@ test('pausing and redriving', async (t) => {
     assert.deepEqual(await listMisplaced(admin), [])
   })
 
-  await t.test('refuses to redrive what does not exist', async () => {
+  await t.test('refuses to redrive unknown deliveries', async () => {
     const missing = '00000000-0000-4000-8000-000000000000'
     for (const which of [missing, 'nonsense']) {
       assertCode(

@@ -51,39 +51,42 @@ test('replays', async (t) => {
   const app = await openWebhooksApp(t)
   const { receiver, admin } = app
 
-  await t.test('send what a paused endpoint has missed, in order and marked, once', async () => {
-    const { merchant, id, ids, resume, path } = await openPaused(app, 'missed', 150)
-    assertCode(await merchant.post(path, { from: 1 }), 409, 'webhook_paused')
-    await resume()
-    receiver.received.length = 0
-    const answer = await merchant.post(path, { from: 1 })
-    assert.equal(answer.status, 202, answer.text)
-    assert.deepEqual(answer.body, {
-      replay: {
-        subscription_id: id,
-        queued: 150,
-        from_sequence: 1,
-        to_sequence: 150,
-        next_from: null,
-        gone_before: null,
-      },
-    })
-    assert.deepEqual(await listMisplaced(admin), [])
-    await sendAll(app)
-    assert.deepEqual(receiver.received.map(idOf), ids)
-    assert.ok(receiver.received.every(({ headers }) => headers['x-webhook-replay'] === 'true'))
-    const { body } = await merchant.get('/v1/merchant/deliveries?limit=1')
-    const [newest] = body.deliveries
-    assert.deepEqual([newest.status, newest.attempt_count], ['delivered', 1])
-    assert.ok(Date.parse(newest.replayed_at) > Date.now() - 60_000)
-    const again = await merchant.post(path, { from: 1 })
-    assert.equal(again.body.replay.queued, 0, 'what was delivered is not sent again')
-    const audit = await merchant.get('/v1/my/audit?action=webhook.replayed')
-    assert.deepEqual(
-      audit.body.entries.map(({ after }: { after: unknown }) => after),
-      [{ from: 1, to: 150, queued: 150 }],
-    )
-  })
+  await t.test(
+    'send what a paused endpoint has missed, in order, marked as a replay, and once',
+    async () => {
+      const { merchant, id, ids, resume, path } = await openPaused(app, 'missed', 150)
+      assertCode(await merchant.post(path, { from: 1 }), 409, 'webhook_paused')
+      await resume()
+      receiver.received.length = 0
+      const answer = await merchant.post(path, { from: 1 })
+      assert.equal(answer.status, 202, answer.text)
+      assert.deepEqual(answer.body, {
+        replay: {
+          subscription_id: id,
+          queued: 150,
+          from_sequence: 1,
+          to_sequence: 150,
+          next_from: null,
+          gone_before: null,
+        },
+      })
+      assert.deepEqual(await listMisplaced(admin), [])
+      await sendAll(app)
+      assert.deepEqual(receiver.received.map(idOf), ids)
+      assert.ok(receiver.received.every(({ headers }) => headers['x-webhook-replay'] === 'true'))
+      const { body } = await merchant.get('/v1/merchant/deliveries?limit=1')
+      const [newest] = body.deliveries
+      assert.deepEqual([newest.status, newest.attempt_count], ['delivered', 1])
+      assert.ok(Date.parse(newest.replayed_at) > Date.now() - 60_000)
+      const again = await merchant.post(path, { from: 1 })
+      assert.equal(again.body.replay.queued, 0, 'what was delivered is not sent again')
+      const audit = await merchant.get('/v1/my/audit?action=webhook.replayed')
+      assert.deepEqual(
+        audit.body.entries.map(({ after }: { after: unknown }) => after),
+        [{ from: 1, to: 150, queued: 150 }],
+      )
+    },
+  )
 
   await t.test('leave live deliveries without the mark', async () => {
     const merchant = await app.merchant('live')
@@ -97,28 +100,25 @@ test('replays', async (t) => {
     assert.equal(body.deliveries[0].replayed_at, null)
   })
 
-  await t.test(
-    'send what was delivered only where that is asked for, with the same bytes',
-    async () => {
-      const merchant = await app.merchant('lost')
-      const { id } = await app.register(merchant)
-      for (let n = 0; n < 3; n++) await app.place('lost', { n })
-      receiver.received.length = 0
-      await sendAll(app)
-      const first = new Map(receiver.received.map((one) => [idOf(one), one.body.toString()]))
-      receiver.received.length = 0
-      const path = `${URL}/${id}/replay`
-      assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 0)
-      const all = await merchant.post(path, { from: 2, include_delivered: true })
-      assert.equal(all.body.replay.queued, 2)
-      await sendAll(app)
-      assert.deepEqual(receiver.received.map(sequenceOf), [2, 3])
-      for (const one of receiver.received) {
-        assert.equal(one.body.toString(), first.get(idOf(one)))
-        assert.equal(one.headers['x-webhook-delivery-attempt'], '2')
-      }
-    },
-  )
+  await t.test('send delivered events again only on request, with the same bytes', async () => {
+    const merchant = await app.merchant('lost')
+    const { id } = await app.register(merchant)
+    for (let n = 0; n < 3; n++) await app.place('lost', { n })
+    receiver.received.length = 0
+    await sendAll(app)
+    const first = new Map(receiver.received.map((one) => [idOf(one), one.body.toString()]))
+    receiver.received.length = 0
+    const path = `${URL}/${id}/replay`
+    assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 0)
+    const all = await merchant.post(path, { from: 2, include_delivered: true })
+    assert.equal(all.body.replay.queued, 2)
+    await sendAll(app)
+    assert.deepEqual(receiver.received.map(sequenceOf), [2, 3])
+    for (const one of receiver.received) {
+      assert.equal(one.body.toString(), first.get(idOf(one)))
+      assert.equal(one.headers['x-webhook-delivery-attempt'], '2')
+    }
+  })
 
   await t.test('begin at a number or at a time', async () => {
     const { merchant, resume, path } = await openPaused(app, 'since', 40)
@@ -151,7 +151,7 @@ test('replays', async (t) => {
     await sendAll(app)
   })
 
-  await t.test('have new events of the endpoint too, and those it never got', async () => {
+  await t.test('include new events of the endpoint, and events that it never got', async () => {
     const merchant = await app.merchant('newcomer')
     for (let n = 0; n < 3; n++) await app.place('newcomer', { n })
     const { id } = await app.register(merchant)
@@ -168,27 +168,30 @@ test('replays', async (t) => {
     assert.deepEqual(await listMisplaced(admin), [])
   })
 
-  await t.test('are done in parts, and the next call continues where one ended', async () => {
-    const { id, ids, resume } = await openPaused(app, 'parts', 25)
-    await resume()
-    const db = await app.store('parts')
-    const parts: (number | null)[][] = []
-    for (let from: number | null = 1; from !== null; ) {
-      const part: Replayed = await replay(IN_TENS, db, SYSTEM, { id, from })
-      parts.push([part.queued, part.to_sequence, part.next_from])
-      from = part.next_from
-    }
-    assert.deepEqual(parts, [
-      [10, 10, 11],
-      [10, 20, 21],
-      [5, 25, null],
-    ])
-    receiver.received.length = 0
-    await sendAll(app)
-    assert.deepEqual(receiver.received.map(idOf), ids)
-  })
+  await t.test(
+    'are done in parts, and the next call continues where the previous one ended',
+    async () => {
+      const { id, ids, resume } = await openPaused(app, 'parts', 25)
+      await resume()
+      const db = await app.store('parts')
+      const parts: (number | null)[][] = []
+      for (let from: number | null = 1; from !== null; ) {
+        const part: Replayed = await replay(IN_TENS, db, SYSTEM, { id, from })
+        parts.push([part.queued, part.to_sequence, part.next_from])
+        from = part.next_from
+      }
+      assert.deepEqual(parts, [
+        [10, 10, 11],
+        [10, 20, 21],
+        [5, 25, null],
+      ])
+      receiver.received.length = 0
+      await sendAll(app)
+      assert.deepEqual(receiver.received.map(idOf), ids)
+    },
+  )
 
-  await t.test('two at once queue every delivery once', async () => {
+  await t.test('queue every delivery once when two run at the same time', async () => {
     const { merchant, ids, resume, path } = await openPaused(app, 'twice', 60)
     await resume()
     const answers = await Promise.all(
@@ -205,7 +208,7 @@ test('replays', async (t) => {
   })
 
   await t.test(
-    'replays of an endpoint that is paused again keep the rest as dead letters',
+    'replays of an endpoint that is paused again keep the remaining deliveries as dead letters',
     async () => {
       const { merchant, ids, resume, path } = await openPaused(app, 'again', 30)
       await resume()
@@ -237,7 +240,7 @@ test('replays', async (t) => {
     },
   )
 
-  await t.test('say which events are gone', async () => {
+  await t.test('name the events that are no longer there', async () => {
     const { merchant, resume, path } = await openPaused(app, 'pruned', 12)
     await resume()
     await admin.query(
@@ -270,24 +273,27 @@ test('replays', async (t) => {
     assert.deepEqual(receiver.received.map(idOf), [ids[0], ids[2]])
   })
 
-  await t.test('have events beyond the contract only while the store has the add-on', async () => {
-    const tenant = 'extended'
-    const rule = (state: string) =>
-      app.operator.put(`/v1/entitlements/tenants/${tenant}/features/extended_events`, { state })
-    const merchant = await app.merchant(tenant)
-    await rule('allow')
-    const made = await merchant.post(URL, { url: receiver.url(), events: [PLACED, REFUNDED] })
-    const path = `${URL}/${made.body.subscription.id}/replay`
-    await rule('default')
-    const db = await app.store(tenant)
-    await db.transaction('test: emit', (tx) => emit(tx, { type: REFUNDED, data: {} }))
-    await sendAll(app)
-    assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 0)
-    await rule('allow')
-    assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 1)
-  })
+  await t.test(
+    'include events beyond the contract only while the store has the add-on',
+    async () => {
+      const tenant = 'extended'
+      const rule = (state: string) =>
+        app.operator.put(`/v1/entitlements/tenants/${tenant}/features/extended_events`, { state })
+      const merchant = await app.merchant(tenant)
+      await rule('allow')
+      const made = await merchant.post(URL, { url: receiver.url(), events: [PLACED, REFUNDED] })
+      const path = `${URL}/${made.body.subscription.id}/replay`
+      await rule('default')
+      const db = await app.store(tenant)
+      await db.transaction('test: emit', (tx) => emit(tx, { type: REFUNDED, data: {} }))
+      await sendAll(app)
+      assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 0)
+      await rule('allow')
+      assert.equal((await merchant.post(path, { from: 1 })).body.replay.queued, 1)
+    },
+  )
 
-  await t.test('are refused for what is no position, and for what is not there', async () => {
+  await t.test('are refused for an invalid position, and for an unknown endpoint', async () => {
     const merchant = await app.merchant('picky')
     const { id } = await app.register(merchant)
     const path = `${URL}/${id}/replay`
@@ -336,7 +342,7 @@ test('replays', async (t) => {
   })
 })
 
-test('a replay has one lane of its endpoint, and leaves other endpoints and stores theirs', async (t) => {
+test('a replay uses one lane of its endpoint, and leaves other endpoints and stores their lanes', async (t) => {
   const app = await openWebhooksApp(t)
   const { workerDatabase } = app.runtime
   const { merchant, resume, path } = await openPaused(app, 'acme', 40)
@@ -375,7 +381,7 @@ test('a replay has one lane of its endpoint, and leaves other endpoints and stor
   assert.ok(elsewhere.length > 0, 'another store is served meanwhile')
 })
 
-test('a replay behind live deliveries that wait has one lane, too', async (t) => {
+test('a replay behind live deliveries that wait uses one lane, too', async (t) => {
   const app = await openWebhooksApp(t)
   const { workerDatabase } = app.runtime
   const { ids, merchant, resume, path } = await openPaused(app, 'acme', 100)

@@ -30,7 +30,7 @@ const VECTORS = [
   },
 ]
 
-test('signs as the published vectors say', () => {
+test('signatures equal the published vectors', () => {
   const key = signingKey(SECRET)
   for (const { body, v1, bare } of VECTORS) {
     assert.equal(signatureV1(key, TIMESTAMP, Buffer.from(body)), v1)
@@ -38,7 +38,7 @@ test('signs as the published vectors say', () => {
   }
 })
 
-test('signs for Standard Webhooks with the bytes behind the prefix', () => {
+test('signatures of Standard Webhooks use the key bytes after the prefix', () => {
   // The example of that specification's own libraries.
   const headers = signedHeaders({
     eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -100,7 +100,7 @@ print(json.dumps([is_genuine(c["secret"], {"x-webhook-signature-v1": c["header"]
   )
 })
 
-test('the guide shows the vectors', () => {
+test('the guide shows the published vectors', () => {
   assert.ok(guide.includes(VECTORS[0]?.body ?? '-') && guide.includes(VECTORS[0]?.v1 ?? '-'))
   assert.ok(guide.includes(SECRET) && guide.includes(String(TIMESTAMP)))
 })

@@ -63,7 +63,7 @@ test('no endpoint leads into our own network', async (t) => {
   }
 
   await t.test(
-    'registering refuses every unsafe spelling, and what a name resolves to',
+    'registering refuses every unsafe spelling, and names that resolve to private addresses',
     async () => {
       await inGroups(unsafe, 25, async ([reason, url]) => {
         const malformed = reason === 'malformed' || url.includes('\0')

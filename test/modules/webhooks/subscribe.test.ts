@@ -81,7 +81,7 @@ test('subscriptions', async (t) => {
     }
   })
 
-  await t.test('limits how often an address is looked up', async () => {
+  await t.test('are limited in how often an address is looked up', async () => {
     const acme = await app.merchant('hasty', 'manage:own_webhooks')
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => acme.post(URL, { ...hook, url: 'https://10.0.0.1/' })),

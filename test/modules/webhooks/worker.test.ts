@@ -20,7 +20,7 @@ async function paceOf(app: WebhooksApp): Promise<number> {
   return slowest
 }
 
-test('the worker sends an event a moment after its commit, woken by it', async (t) => {
+test('the worker sends an event a moment after its commit, which wakes it', async (t) => {
   const app = await openWebhooksApp(t)
   const acme = await app.merchant('acme')
   await app.register(acme)
@@ -42,7 +42,7 @@ test('the worker sends an event a moment after its commit, woken by it', async (
   assert.ok((waits[5] ?? 0) < 250 + 5 * pace, `half of them take more than ${waits[5]} ms`)
 })
 
-test('no store waits for one whose events cannot be numbered', async (t) => {
+test('no store waits for another store whose events cannot be numbered', async (t) => {
   const logger = pino({ enabled: false })
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
@@ -92,7 +92,7 @@ test('a commit wakes the worker of another process too', async (t) => {
   assert.ok((waits[3] ?? 0) < 250 + 5 * pace, `half of them take more than ${waits[3]} ms`)
 })
 
-test('limits an endpoint to two attempts at a time and a store to sixteen, and delays no other store', async (t) => {
+test('an endpoint has at most two attempts at a time and a store sixteen, and no other store is delayed', async (t) => {
   const servers = openServers()
   t.after(() => servers.close())
   let open = 0
@@ -150,7 +150,7 @@ test('a worker that is stopped finishes its requests', async (t) => {
   assert.equal((await theDelivery(acme)).status, 'delivered')
 })
 
-test('loses no event and records none twice when database connections break', async (t) => {
+test('no event is lost and none recorded twice when database connections break', async (t) => {
   const app = await openWebhooksApp(t)
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme')

@@ -38,7 +38,7 @@ describe('the lives of tables', () => {
 })
 
 describe('partitions', () => {
-  test('are made ahead, with row level security, and a second time nothing is made', async (t) => {
+  test('are created ahead, with row level security, and a repetition creates nothing', async (t) => {
     const { admin, worker } = await open(t)
     await makePartitions(worker, quiet)
     const { rows } = await admin.query(`
@@ -57,7 +57,7 @@ describe('partitions', () => {
     assert.deepEqual((await admin.query(listed)).rows, before)
   })
 
-  test('partitions that are missing are reported, and made with the rows that had no other place', async (t) => {
+  test('partitions that are missing are reported, and created with the rows that had no other place', async (t) => {
     const { admin, worker, count } = await open(t)
     const { rows } = await admin.query(`
       select name from partition_months where parent = 'audit_log' and month = ${monthAgo(0)}`)
@@ -74,7 +74,7 @@ describe('partitions', () => {
     await makePartitions(worker, { error: () => assert.fail('nothing is misplaced any more') })
   })
 
-  test('hold each other to what unique keys over months cannot: numbers and deliveries', async (t) => {
+  test('enforce across months what unique keys cannot: numbers and deliveries', async (t) => {
     const { admin } = await open(t)
     await addEvents(admin, { tenant: 'acme', months: 4, many: 1 })
     await admin.query(`
@@ -94,7 +94,7 @@ describe('partitions', () => {
 })
 
 describe('old months', () => {
-  test('are dropped with all their rows; younger ones and those of a shorter time stay', async (t) => {
+  test('are dropped whole, with their rows; months that are too young stay', async (t) => {
     const { admin, count, drop } = await open(t)
     for (const tenant of ['acme', 'globex']) {
       await addEvents(admin, { tenant, months: 6, many: 5 })
@@ -108,7 +108,7 @@ describe('old months', () => {
     assert.equal(await drop(null), 0)
   })
 
-  test('stay while one of their deliveries is to be sent, and go when it is not', async (t) => {
+  test('stay while one of their deliveries is pending, and are dropped when none is', async (t) => {
     const { admin, blobs, count, drop } = await open(t)
     await addEvents(admin, { tenant: 'acme', months: 6, many: 2 })
     await addEvents(admin, { tenant: 'globex', months: 6, many: 1, status: 'pending' })
@@ -125,7 +125,7 @@ describe('old months', () => {
     assert.equal(await count('webhook_events'), 0)
   })
 
-  test('old months of the last weeks are refused by the database, whatever a setting says', async (t) => {
+  test('old months of the last weeks are protected by the database, whatever the settings say', async (t) => {
     const { admin, worker, count } = await open(t)
     await addAudit(admin, 'acme', 0, 1)
     const periods = { ...PERIODS, RETENTION_AUDIT_DAYS: 1, RETENTION_WEBHOOK_DAYS: 1 }

@@ -26,7 +26,7 @@ const addDecisions = (admin: pg.Client, many: number) =>
            generate_series(1, ${many}) n`)
 
 describe('old rows', () => {
-  test('old rows of fraud decisions go, in every store; young ones and that of an order on hold stay', async (t) => {
+  test('old rows of fraud decisions are deleted in every store; young ones and those of orders on hold stay', async (t) => {
     const { admin, count, prune } = await open(t)
     await addOrders(admin)
     await addDecisions(admin, 1_200)
@@ -42,7 +42,7 @@ describe('old rows', () => {
     assert.equal(await count('fraud_decisions'), 2_401)
   })
 
-  test('old rows of one store go though those of another cannot', async (t) => {
+  test('old rows of one store are deleted though those of another cannot be', async (t) => {
     const { admin, worker, count } = await open(t)
     await addOrders(admin)
     await addDecisions(admin, 3)
@@ -75,7 +75,7 @@ describe('old rows', () => {
     )
   })
 
-  test('old rows of reservations, payment days, gateway events and mails go by their own rules', async (t) => {
+  test('old rows of reservations, payment days, gateway events and mails are deleted by their own rules', async (t) => {
     const { admin, count, prune } = await open(t)
     await admin.query(`
       with product as (insert into products (tenant_ref, slug, name)
@@ -110,7 +110,7 @@ describe('old rows', () => {
     assert.equal(await count('mails'), 1)
   })
 
-  test('old rows of past prices go after their time, and young ones stay', async (t) => {
+  test('old rows of past prices are deleted after their time, and young ones stay', async (t) => {
     const { admin, count, prune } = await open(t)
     await admin.query(`
       with product as (insert into products (tenant_ref, slug, name)
@@ -125,7 +125,7 @@ describe('old rows', () => {
     assert.equal(await count('past_prices where price_cents = 100'), 0)
   })
 
-  test('old rows of sites stay for good unless the operator says otherwise; then they go with their use of assets, and the active, the one before and the newest stay', async (t) => {
+  test('old rows of sites stay for good by default; if the operator sets a time, they go with their asset uses, but the active, the previous and the newest version stay', async (t) => {
     const { admin, count, prune } = await open(t)
     await admin.query(`
       insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by,
@@ -146,7 +146,7 @@ describe('old rows', () => {
     assert.equal(await count('asset_refs'), 12)
   })
 
-  test('are words that no product has any more', async (t) => {
+  test('include words that no product has any more', async (t) => {
     const { admin, worker, count } = await open(t)
     await admin.query(`
       insert into products (tenant_ref, slug, name) values ('acme', 'pot', 'Harbour Teapot');
@@ -167,7 +167,7 @@ describe('old rows', () => {
     assert.equal(await count('search_words'), left)
   })
 
-  test('old rows of timelines are kept for good by default, and else archived and deleted', async (t) => {
+  test('old rows of timelines are kept for good by default, and otherwise archived and deleted', async (t) => {
     const { admin, worker, blobs, count, prune } = await open(t)
     await addOrders(admin)
     await admin.query(`
@@ -185,7 +185,7 @@ describe('old rows', () => {
     assert.equal(await count('order_timeline'), 4)
   })
 
-  test('old rows whose archive fails, or that change meanwhile, stay; the next step continues', async (t) => {
+  test('old rows whose archive fails, or that change meanwhile, stay, and the next step continues', async (t) => {
     const { admin, worker, blobs, count, prune } = await open(t)
     await addOrders(admin)
     await addDecisions(admin, 1_500)
@@ -210,7 +210,7 @@ describe('old rows', () => {
     assert.equal((await readAll(admin, blobs)).length, 3_001)
   })
 
-  test('old rows of events and deliveries with ids of no month go with their attempts; pending ones stay', async (t) => {
+  test('old rows of events and deliveries with ids of no month are deleted with their attempts; pending ones stay', async (t) => {
     const { admin, blobs, count, prune } = await open(t)
     // An id that is random in all digits lies in a month that has a partition once in fifty thousand times.
     const ofNoMonth = `overlay(gen_random_uuid()::text placing 'f' from 1 for 1)::uuid`

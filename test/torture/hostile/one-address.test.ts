@@ -127,7 +127,7 @@ type Rates = Record<Victim, number>
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
 
-test('however one address floods what needs no credential, a store and its neighbour go on', async (t) => {
+test('a store and its neighbour go on, however one address floods routes without a credential', async (t) => {
   const filled = await openFilled(t)
   const args = [filled.databaseUrl, SECRET_KEY, OPERATOR_TOKEN]
   const server = await startServer('./server-app.ts', args, NO_LIMITS)
