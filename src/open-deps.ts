@@ -1,3 +1,4 @@
+import { loadCustomerData } from './compose/customer-data.ts'
 import { loadEvents } from './compose/events.ts'
 import { COUNTED, loadLimits } from './compose/limits.ts'
 import type { Config } from './config.ts'
@@ -126,6 +127,7 @@ const openAffiliates = (
 const openPrivacy = ({ key, clock }: Runtime): privacyRoutes.PrivacyDeps => ({
   customersKey: key('customers'),
   confirmKey: key('erasure confirmation'),
+  loadCustomerData,
   exportKey: key('privacy export'),
   idempotencyKey: key('idempotency fingerprint'),
   clock,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { loadCustomerData } from './compose/customer-data.ts'
 import { LIVES } from './compose/lives.ts'
 import type { Database } from './db/database.ts'
 import { HOUR_MS, MINUTE_MS } from './kernel/time.ts'
@@ -221,7 +222,9 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
   return [
     loop('privacy exports', 5 * SECOND, (signal) => privacy.makeDueExports(database, keys, signal)),
     loop('privacy upkeep', HOUR_MS, () => privacy.deleteExpiredExports(database)),
-    loop('privacy erasures', MINUTE_MS, (signal) => privacy.resumeErasures(database, keys, signal)),
+    loop('privacy erasures', MINUTE_MS, (signal) =>
+      privacy.resumeErasures(database, { ...keys, loadCustomerData }, signal),
+    ),
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Db } from '../db/database.ts'
+import type { Db, Tx } from '../db/database.ts'
 import type { ErrorTable } from '../error-codes.ts'
 import type { Lives } from '../platform/retention.ts'
 
@@ -22,8 +22,37 @@ export interface Face {
   readonly limits?: () => Promise<LimitsFace>
   /** The codes that it alone answers with, with their texts. */
   readonly errors?: ErrorTable
+  /** Its share in the erasure of a customer. `views/erase-order.ts` has its rank, the order of locks. */
+  readonly customerData?: () => Promise<CustomerData>
   /** What it tells the programs of its stores, as the API document and the guide describe it. */
   readonly events?: () => Promise<{ readonly events: readonly EventFace[] }>
+}
+
+export interface CustomerData {
+  /** Erases what names the customer and no order. */
+  readonly eraseCustomer?: (tx: Tx, person: ErasedCustomer) => Promise<void>
+  /**
+   * Erases the person from these orders. Returns the ids of its rows that stored answers name, beside those of the
+   * orders.
+   */
+  readonly eraseOrders?: (
+    tx: Tx,
+    order_ids: readonly string[],
+    renamed: Renamed,
+  ) => Promise<readonly string[]>
+}
+
+export interface ErasedCustomer {
+  readonly customer_ref: string
+  /** In lower case. */
+  readonly emails: readonly string[]
+  readonly pseudonym: string
+}
+
+/** The references of an erased person, and the pseudonym of each. */
+export interface Renamed {
+  readonly customer_refs: readonly string[]
+  readonly pseudonyms: readonly string[]
 }
 
 export interface LimitsFace {

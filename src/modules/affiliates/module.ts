@@ -21,5 +21,6 @@ export const affiliates = {
   },
   limits: () => import('./limits.ts'),
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
 } as const satisfies Face

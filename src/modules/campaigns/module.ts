@@ -20,5 +20,6 @@ export const campaigns = {
     campaigns: 'Campaigns, ended ones included.',
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
 } as const satisfies Face

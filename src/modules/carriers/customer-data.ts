@@ -8,13 +8,17 @@ import * as queries from './queries.ts'
 const PERSONAL: readonly string[] = ['tracking_number', 'tracking_url']
 
 /** Erases what leads a carrier to the person: from the labels, their stored answers, and our own carrier. */
-export async function eraseOrders(tx: Tx, order_ids: readonly string[]): Promise<void> {
+export async function eraseOrders(
+  tx: Tx,
+  order_ids: readonly string[],
+): Promise<readonly string[]> {
   const ids = (await queries.eraseTracking(tx, order_ids)).map(({ id }) => id)
-  if (ids.length === 0) return
+  if (ids.length === 0) return []
   await eraseShipments(tx, ids)
   await rewriteAnswersOf(tx, ids, (body) =>
     JSON.stringify(JSON.parse(body), (name, value: unknown) =>
       PERSONAL.includes(name) ? null : value,
     ),
   )
+  return []
 }

@@ -11,4 +11,5 @@ export const carriers = {
     sim_shipments: forGood('The books of the simulated carrier, which stands in for a real one.'),
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
 } as const satisfies Face

@@ -17,10 +17,14 @@ export async function listOfOrders(
 }
 
 /** Erases what leads a carrier to the person: from the parcels, and from the answers of keys that shipped them. */
-export async function eraseOrders(tx: Tx, order_ids: readonly string[]): Promise<void> {
+export async function eraseOrders(
+  tx: Tx,
+  order_ids: readonly string[],
+): Promise<readonly string[]> {
   const ids = (await queries.eraseTracking(tx, order_ids)).map(({ id }) => id)
-  if (ids.length === 0) return
+  if (ids.length === 0) return []
   await rewriteAnswersBy(tx, Object.values(KEYED), ids, (body) => eraseNumbers(body, ids))
+  return []
 }
 
 /** Removes the numbers of these parcels from an answer. It may have those of other people, too. */

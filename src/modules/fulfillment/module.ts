@@ -9,5 +9,6 @@ export const fulfillment = {
     fulfillment_items: owner('fulfillments'),
     fulfillments: owner('orders'),
   },
+  customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
 } as const satisfies Face

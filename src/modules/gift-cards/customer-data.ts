@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
+import type { ErasedCustomer, Renamed } from '../face.ts'
 import * as queries from './customer-queries.ts'
 import { listPurchases } from './purchase-queries.ts'
 import type { GiftCardPurchase } from './purchase-schema.ts'
@@ -6,7 +7,7 @@ import type { GiftCardPurchase } from './purchase-schema.ts'
 /** A customer's gift cards, for the privacy export and erasure. */
 
 /** Erases the person from the cards that were issued for them. Every amount stays. */
-export async function eraseCustomer(tx: Tx, holder: queries.Holder, pseudonym: string) {
+export async function eraseCustomer(tx: Tx, { pseudonym, ...holder }: ErasedCustomer) {
   await queries.eraseRecipients(tx, holder.emails)
   const cards = await queries.eraseCards(tx, holder, pseudonym)
   if (cards.length === 0) return
@@ -20,10 +21,11 @@ export async function eraseCustomer(tx: Tx, holder: queries.Holder, pseudonym: s
 export async function eraseOrders(
   tx: Tx,
   order_ids: readonly string[],
-  renamed: Parameters<typeof queries.eraseBought>[2],
-) {
+  renamed: Renamed,
+): Promise<readonly string[]> {
   await queries.erasePurchases(tx, order_ids)
   await queries.eraseBought(tx, order_ids, renamed)
+  return []
 }
 
 /** The gift cards that orders have bought, for the privacy export of their buyer. */

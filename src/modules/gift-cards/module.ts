@@ -15,5 +15,6 @@ export const giftCards = {
     gift_cards: 'Gift cards that were ever issued.',
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
 } as const satisfies Face

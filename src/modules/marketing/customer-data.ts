@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { foldEmail } from '../../kernel/email.ts'
+import type { ErasedCustomer, Renamed } from '../face.ts'
 import * as consents from './consent-queries.ts'
 import * as queries from './customer-queries.ts'
 import { erase } from './newsletter-queries.ts'
@@ -13,9 +14,10 @@ import * as suppressions from './suppression-queries.ts'
 export async function eraseOrders(
   tx: Tx,
   order_ids: readonly string[],
-  renamed: { customer_refs: readonly string[]; pseudonyms: readonly string[] },
-) {
+  renamed: Renamed,
+): Promise<readonly string[]> {
   await queries.eraseRedemptions(tx, order_ids, renamed)
+  return []
 }
 
 const foldAll = (emails: readonly string[]) => emails.map(foldEmail).filter((each) => each !== null)
@@ -24,7 +26,7 @@ const foldAll = (emails: readonly string[]) => emails.map(foldEmail).filter((eac
  * Takes the addresses of a person off the newsletter, and deletes the proof that the person asked for it. Their
  * suppressions are deleted too: without a consent no newsletter and no campaign is mailed to them.
  */
-export async function eraseSubscriber(tx: Tx, emails: readonly string[]) {
+export async function eraseCustomer(tx: Tx, { emails }: ErasedCustomer) {
   const folded = foldAll(emails)
   await erase(tx, folded)
   await consents.erase(tx, folded)

@@ -23,4 +23,5 @@ export const marketing = {
     coupon_codes: 'Codes of coupons.',
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
 } as const satisfies Face

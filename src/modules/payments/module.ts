@@ -21,4 +21,5 @@ export const payments = {
     sim_vault: forGood('The books of the simulated gateway, which stands in for a real one.'),
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
 } as const satisfies Face

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
+import type { ErasedCustomer } from '../face.ts'
 import * as queries from './customer-queries.ts'
 
 /** A customer's pricing groups, for their profile, the privacy export and erasure. */
@@ -16,6 +17,6 @@ export async function groupsOf(
 }
 
 /** Removes an erased customer from all groups. */
-export async function eraseCustomer(tx: Tx, customer_ref: string) {
+export async function eraseCustomer(tx: Tx, { customer_ref }: ErasedCustomer) {
   await queries.deleteMemberships(tx, customer_ref)
 }

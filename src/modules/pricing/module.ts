@@ -16,4 +16,5 @@ export const pricing = {
     pricing_group_members: 'Members of pricing groups.',
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
 } as const satisfies Face

@@ -12,4 +12,5 @@ export const reminders = {
       'reminder upkeep',
     ),
   },
+  customerData: () => import('./customer-data.ts'),
 } as const satisfies Face

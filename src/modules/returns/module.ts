@@ -15,5 +15,6 @@ export const returns = {
     returns: owner('orders'),
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
 } as const satisfies Face

@@ -1,15 +1,21 @@
 import type { Tx } from '../../db/database.ts'
+import type { ErasedCustomer } from '../face.ts'
 import * as queries from './customer-queries.ts'
 
 /** The mails to a customer, for the privacy export and erasure. */
 
 /** Erases the mails to a person that are about no order. */
-export const eraseCustomer = (
-  tx: Tx,
-  { customer_ref, emails }: { customer_ref: string; emails: readonly string[] },
-) => queries.eraseOthers(tx, customer_ref, emails)
+export async function eraseCustomer(tx: Tx, { customer_ref, emails }: ErasedCustomer) {
+  await queries.eraseOthers(tx, customer_ref, emails)
+}
 
 /** Erases the mails about erased orders. */
-export const eraseOrders = queries.eraseOfOrders
+export async function eraseOrders(
+  tx: Tx,
+  order_ids: readonly string[],
+): Promise<readonly string[]> {
+  await queries.eraseOfOrders(tx, order_ids)
+  return []
+}
 
 export const listMails = queries.listOf

@@ -26,4 +26,5 @@ export const shopperMail = {
       shopperMailsSlice,
     ),
   },
+  customerData: () => import('./customer-data.ts'),
 } as const satisfies Face

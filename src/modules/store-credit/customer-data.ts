@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
+import type { ErasedCustomer } from '../face.ts'
 import * as queries from './customer-queries.ts'
 
 /** A customer's store credit, for their profile, the privacy export and erasure. */
@@ -14,7 +15,7 @@ export async function balancesOf(
 }
 
 /** Erases the person from their accounts. Every amount stays. */
-export async function eraseCustomer(tx: Tx, customer_ref: string, pseudonym: string) {
+export async function eraseCustomer(tx: Tx, { customer_ref, pseudonym }: ErasedCustomer) {
   await queries.eraseReasons(tx, customer_ref)
   await queries.eraseAccounts(tx, customer_ref, pseudonym)
 }

@@ -13,4 +13,5 @@ export const storeCredit = {
     store_credit_transactions: forGood(MONEY),
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
 } as const satisfies Face

@@ -1,5 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
+import type { ErasedCustomer } from '../face.ts'
 import * as queries from './customer-queries.ts'
+import { subscriptionCancelled } from './events.ts'
 import { list } from './read.ts'
 import type { Subscription } from './schema.ts'
 
@@ -22,9 +24,12 @@ export async function listLatest(db: Db, customer_ref: string): Promise<Subscrip
   return (await list(db, filters, LATEST)).subscriptions
 }
 
-/** Cancels a customer's subscriptions and erases the person. Returns those that were running. */
-export const eraseCustomer = (tx: Tx, customer_ref: string, pseudonym: string) =>
-  queries.erase(tx, customer_ref, pseudonym)
+/** Cancels a customer's subscriptions and erases the person. */
+export async function eraseCustomer(tx: Tx, { customer_ref, pseudonym }: ErasedCustomer) {
+  for (const subscription of await queries.erase(tx, customer_ref, pseudonym)) {
+    await subscriptionCancelled.emit(tx, subscription, { status: 'cancelled', reason: 'erased' })
+  }
+}
 
 export const exportOf = async (db: Db, customer_ref: string) =>
   (await queries.listWhole(db, customer_ref)).map(({ data }) => data)

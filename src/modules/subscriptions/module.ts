@@ -27,5 +27,6 @@ export const subscriptions = {
     subscriptions: forGood(MONEY),
   },
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
 } as const satisfies Face

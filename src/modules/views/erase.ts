@@ -6,25 +6,13 @@ import { newId } from '../../kernel/id.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { rewriteAnswersOf, rewriteAnswersWith } from '../../platform/idempotency-erase.ts'
-import * as affiliates from '../affiliates/customer-data.ts'
-import * as campaigns from '../campaigns/customer-data.ts'
-import * as carriers from '../carriers/customer-data.ts'
 import * as customers from '../customers/service.ts'
-import * as fulfillment from '../fulfillment/customer-data.ts'
-import * as giftCards from '../gift-cards/customer-data.ts'
-import * as marketing from '../marketing/customer-data.ts'
+import type { CustomerData, ErasedCustomer } from '../face.ts'
 import * as orders from '../orders/customer-data.ts'
-import * as payments from '../payments/customer-data.ts'
-import * as pricing from '../pricing/customer-data.ts'
-import * as reminders from '../reminders/customer-data.ts'
-import * as returns from '../returns/customer-data.ts'
 import * as segments from '../segments/customer-data.ts'
-import * as shopperMail from '../shopper-mail/customer-data.ts'
-import * as storeCredit from '../store-credit/customer-data.ts'
-import * as subscriptions from '../subscriptions/customer-data.ts'
-import { subscriptionCancelled } from '../subscriptions/events.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
 import { type ErasedPerson, erasePerson } from './erase-answers.ts'
+import { CUSTOMER_RANKS, ORDER_RANKS } from './erase-order.ts'
 import { createErasureToken, isErasureToken } from './erasure-token.ts'
 import { refuse } from './errors.ts'
 import * as queries from './privacy-queries.ts'
@@ -47,6 +35,8 @@ const ORDERS_DONE = 'orders_erased'
 const EVENTS_DONE = 'events_erased'
 
 export interface ErasureDeps {
+  /** Loads what each module does, by its name. */
+  loadCustomerData: () => Promise<ReadonlyMap<string, CustomerData>>
   customersKey: Buffer
   confirmKey: Buffer
   clock: Clock
@@ -126,12 +116,13 @@ export async function erase(
  * reference names is erased at once too: later the same reference may name data that a returning customer has since
  * got. Why rows are rewritten: decision 0008.
  */
-function begin(
-  { customersKey: key }: ErasureDeps,
+async function begin(
+  { customersKey: key, loadCustomerData }: ErasureDeps,
   db: TenantDb,
   { actor, claim }: { actor: audit.Actor; claim: idempotency.WonClaim },
   customer_ref: string,
 ): Promise<idempotency.WonClaim> {
+  const customerData = await loadCustomerData()
   return db.transaction('privacy: begin erasure', async (tx) => {
     const subject = await findSubject(tx, key, customer_ref)
     const refs = [customer_ref, ...subject.guest_refs]
@@ -141,25 +132,19 @@ function begin(
     const pseudonym = customers.pseudonym(key, tx.tenant, customer_ref)
     await queries.insertErasure(tx, { id, ...subject, pseudonym, actor: actor.name })
     await Promise.all(refs.map((each) => customers.erase(tx, key, each)))
-    await eraseAccounts(tx, subject, pseudonym)
+    await eraseAccounts(tx, customerData, { ...subject, pseudonym })
     await eraseAnswers(tx, subject, erasedPerson(key, tx.tenant, subject))
     return idempotency.advance(tx, claim, ORDERS_BEGUN, id)
   })
 }
 
 /** Erases the data that names the customer and no order. Takes locks in the order of a checkout. */
-async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudonym: string) {
-  for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {
-    await subscriptionCancelled.emit(tx, subscription, { status: 'cancelled', reason: 'erased' })
-  }
-  await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
-  await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
-  await pricing.eraseCustomer(tx, customer_ref)
-  await marketing.eraseSubscriber(tx, emails)
-  await affiliates.eraseCustomer(tx, { customer_ref, emails })
-  await campaigns.eraseCustomer(tx, { customer_ref, emails })
-  await reminders.eraseCustomer(tx, { customer_ref, emails })
-  await shopperMail.eraseCustomer(tx, { customer_ref, emails })
+async function eraseAccounts(
+  tx: Tx,
+  customerData: ReadonlyMap<string, CustomerData>,
+  person: ErasedCustomer,
+) {
+  for (const name of CUSTOMER_RANKS) await customerData.get(name)?.eraseCustomer?.(tx, person)
 }
 
 /** Erases the person from the stored answers that name no order. */
@@ -176,18 +161,19 @@ const busy = () =>
 
 /** Continues from the claim's recovery point, in steps that each commit. */
 export async function resume(
-  { customersKey }: Pick<ErasureDeps, 'customersKey'>,
+  { customersKey, loadCustomerData }: Pick<ErasureDeps, 'customersKey' | 'loadCustomerData'>,
   db: TenantDb,
   started: idempotency.WonClaim,
 ): Promise<idempotency.StoredAnswer> {
   let claim = started
+  const customerData = await loadCustomerData()
   if (claim.resourceId === null) throw new Error('an erasure that was begun has a row')
   const erasure = await queries.findErasure(db, claim.resourceId)
   const subject = readSubject(erasure)
   const person = erasedPerson(customersKey, db.tenant, subject)
   while (claim.recoveryPoint === ORDERS_BEGUN) {
     claim = await db.transaction('privacy: erase orders', (tx) =>
-      eraseOrders(tx, claim, erasure, person),
+      eraseOrders(tx, claim, { erasure, person, customerData }),
     )
   }
   while (claim.recoveryPoint === ORDERS_DONE) {
@@ -217,23 +203,26 @@ function erasedPerson(
 async function eraseOrders(
   tx: Tx,
   claim: idempotency.WonClaim,
-  erasure: ErasureRow,
-  person: ErasedPerson,
+  {
+    erasure,
+    person,
+    customerData,
+  }: {
+    erasure: ErasureRow
+    person: ErasedPerson
+    customerData: ReadonlyMap<string, CustomerData>
+  },
 ): Promise<idempotency.WonClaim> {
   const { pseudonyms } = person
   const renamed = { customer_refs: [...pseudonyms.keys()], pseudonyms: [...pseudonyms.values()] }
   const batch = { ...renamed, before: erasure.created_at, limit: BATCH_ROWS }
   const { order_ids, refund_ids } = await orders.eraseOrders(tx, batch)
   if (order_ids.length > 0) {
-    await marketing.eraseOrders(tx, order_ids, renamed)
-    await payments.eraseOrders(tx, order_ids)
-    await fulfillment.eraseOrders(tx, order_ids)
-    const return_ids = await returns.eraseOrders(tx, order_ids)
-    await carriers.eraseOrders(tx, order_ids)
-    await giftCards.eraseOrders(tx, order_ids, renamed)
-    await shopperMail.eraseOrders(tx, order_ids)
-    await webhooks.eraseOrders(tx, renamed.customer_refs, order_ids)
-    const answered = [...order_ids, ...refund_ids, ...return_ids]
+    const answered = [...order_ids, ...refund_ids]
+    for (const name of ORDER_RANKS) {
+      const ids = await customerData.get(name)?.eraseOrders?.(tx, order_ids, renamed)
+      answered.push(...(ids ?? []))
+    }
     await rewriteAnswersOf(tx, answered, (body) => erasePerson(body, person))
     await queries.countErased(tx, erasure.id, order_ids.length)
   }

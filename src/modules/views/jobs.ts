@@ -69,7 +69,7 @@ export async function deleteExpiredExports(database: Database): Promise<number> 
 /** Resumes erasures that a process left unfinished; one that fails does not stop the others. */
 export async function resumeErasures(
   database: Database,
-  { customersKey }: Pick<PrivacyKeys, 'customersKey'>,
+  deps: Parameters<typeof resume>[0],
   signal?: AbortSignal,
 ): Promise<number> {
   const stores = await turns.next(database.due, STORES_PER_STEP)
@@ -78,7 +78,7 @@ export async function resumeErasures(
     const taken = await claimDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
     return forEachDue(taken, async (claim) => {
       // An erasure without a recovery point has changed nothing, and its caller repeats it.
-      if (!(await freeKey(db, claim))) await resume({ customersKey }, db, claim)
+      if (!(await freeKey(db, claim))) await resume(deps, db, claim)
       return 1
     })
   }

@@ -8,7 +8,6 @@ export const views = {
   uses: [
     'affiliates',
     'campaigns',
-    'carriers',
     'catalog',
     'credentials',
     'customers',
@@ -19,7 +18,6 @@ export const views = {
     'health-claims',
     'marketing',
     'orders',
-    'payments',
     'pricing',
     'reminders',
     'returns',

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import type { Renamed } from '../face.ts'
 import * as queries from './customer-queries.ts'
 import { eraseRequested } from './numbering-queries.ts'
 import { lockContents } from './queries.ts'
@@ -11,12 +12,13 @@ import { lockContents } from './queries.ts'
  */
 export async function eraseOrders(
   tx: Tx,
-  customer_refs: readonly string[],
   order_ids: readonly string[],
-): Promise<void> {
+  { customer_refs }: Renamed,
+): Promise<readonly string[]> {
   await lockContents(tx)
   const requested = await queries.requestErasureOfOrders(tx, customer_refs, order_ids)
   if (requested > 0) await eraseRequested(tx)
+  return []
 }
 
 /**

@@ -26,5 +26,6 @@ export const webhooks = {
   },
   limits: () => import('./limits.ts'),
   errors: ERRORS,
+  customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
 } as const satisfies Face

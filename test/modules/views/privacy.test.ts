@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type pg from 'pg'
+import { loadCustomerData } from '../../../src/compose/customer-data.ts'
 import * as privacy from '../../../src/modules/views/jobs.ts'
 import * as webhooks from '../../../src/modules/webhooks/jobs.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
@@ -61,6 +62,7 @@ async function findTraces(superuser: pg.Client): Promise<string[]> {
 const jobKeys = ({ runtime }: TestApp) => ({
   exportKey: runtime.key('privacy export'),
   customersKey: runtime.key('customers'),
+  loadCustomerData,
 })
 
 async function numberAndEraseEvents({ runtime }: TestApp): Promise<void> {
