@@ -95,6 +95,15 @@ export const RULES: readonly Rule[] = [
     ],
   },
   {
+    name: 'what shipping costs is worked out by manifest/shipping.ts, and read in one place each',
+    forbidden: /\b(?:flat|expedited)_rate_cents\b/,
+    allowed: [
+      [/^manifest\/(policies|shipping)\.ts$/, 'what a policy is, and what it comes to'],
+      [/^src\/modules\/shipping\/(schema|terms)\.ts$/, 'the same as requests and orders have it'],
+      [/^src\/demo-site\.ts$/, 'writes the manifests of the demo stores'],
+    ],
+  },
+  {
     name: 'no barrels: an importer names the file that has what it needs',
     forbidden: /^export (?:type )?(?:\*|\{.*\}) .*from /,
     allowed: [],

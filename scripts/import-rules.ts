@@ -152,6 +152,12 @@ const FORBIDDEN: readonly IForbiddenRuleType[] = [
     },
   },
   {
+    name: 'the platform prices shipping in one file',
+    severity: 'error',
+    from: { path: '^src/', pathNot: '^src/modules/shipping/resolve\\.ts$' },
+    to: { path: '^manifest/shipping\\.ts$' },
+  },
+  {
     name: 'the process loads what serves only to serve',
     severity: 'error',
     from: { path: '^src/main\\.ts$' },

@@ -33,6 +33,7 @@ import { reminders } from '../modules/reminders/module.ts'
 import { renewals } from '../modules/renewals/module.ts'
 import { returns } from '../modules/returns/module.ts'
 import { segments } from '../modules/segments/module.ts'
+import { shipping } from '../modules/shipping/module.ts'
 import { shopperMail } from '../modules/shopper-mail/module.ts'
 import { sites } from '../modules/sites/module.ts'
 import { storeCredit } from '../modules/store-credit/module.ts'
@@ -80,7 +81,7 @@ export const AREAS = [
   {
     name: 'prices',
     is: 'what is asked for it',
-    modules: [campaigns, marketing, pricing],
+    modules: [campaigns, marketing, shipping, pricing],
   },
   {
     name: 'payments',

@@ -167,6 +167,16 @@ describe('the import rule', () => {
       /what all faces share knows no module/,
     ],
     [
+      'a feature that prices shipping beside resolveShipping',
+      {
+        'manifest/shipping.ts': [],
+        'src/modules/shipping/resolve.ts': ['../../../manifest/shipping.ts'],
+        'src/modules/feeds/items.ts': ['../../../manifest/shipping.ts'],
+      },
+      /the platform prices shipping in one file/,
+      { shipping: [], feeds: [] },
+    ],
+    [
       'a process that loads what serves for every role',
       { 'src/runtime.ts': [], 'src/main.ts': ['./runtime.ts'] },
       /only to serve/,
@@ -221,6 +231,11 @@ describe('the house rules', () => {
     ['the name of a gateway in the engine', 'src/modules/orders/pay.ts', "name === 'nmi'"],
     ['the name of a gateway in a setting', 'src/runtime.ts', 'config.NMI_URL'],
     ['the name of a gateway in a page', 'storefront/browser/storefront.js', 'const isNmi = true'],
+    [
+      'a price of shipping that a feature works out',
+      'src/modules/feeds/items.ts',
+      'Math.min(shipping.flat_rate_cents, shipping.max_cents)',
+    ],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
   ]
   for (const [what, path, text] of breaches) {

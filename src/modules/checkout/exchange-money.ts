@@ -28,10 +28,18 @@ import {
 import { takeOf } from '../returns/plan-exchange.ts'
 import type { ExchangeRow } from '../returns/schema.ts'
 import * as returns from '../returns/service.ts'
+import { termsAtPrice } from '../shipping/terms.ts'
 import { DEFAULT_DAYS, type ExchangePreview, type NewExchange } from './exchange-schema.ts'
 import { stockLines, withTax, writeOrder } from './reserve-money.ts'
 import type { CheckoutRequest } from './schema.ts'
-import { asksProvider, type CheckoutDeps, readSale, type Sale, type Taxed } from './service.ts'
+import {
+  asksProvider,
+  type CheckoutDeps,
+  type KeptTerms,
+  readSale,
+  type Sale,
+  type Taxed,
+} from './service.ts'
 import { settleOrder } from './settle-money.ts'
 
 /**
@@ -90,8 +98,11 @@ export const exchangeOperation = defineOperation<
   orderOf: ({ order }) => briefOf(order),
 })
 
+/** The request of a checkout, with the price of shipping that a merchant names. */
+type ExchangeRequest = CheckoutRequest & { kept: KeptTerms }
+
 /** The cart of an exchange: for the customer of the returned order, to the same address. */
-async function requestOf(db: Db, returnId: string, body: NewExchange): Promise<CheckoutRequest> {
+async function requestOf(db: Db, returnId: string, body: NewExchange): Promise<ExchangeRequest> {
   const { order_id } = await returns.find(db, returnId)
   const order = await orders.get(db, order_id)
   // The return takes commission from the affiliate, and the new goods earn it again.
@@ -102,14 +113,14 @@ async function requestOf(db: Db, returnId: string, body: NewExchange): Promise<C
  * Makes the cart of an exchange. It is taxed as the returned order was. Shipping costs what the merchant
  * says, and nothing by default.
  */
-function cartOf(order: OrderRow, { items, shipping_cents = 0 }: NewExchange): CheckoutRequest {
+function cartOf(order: OrderRow, { items, shipping_cents = 0 }: NewExchange): ExchangeRequest {
   const { tax, attestation } = order.pricing
-  const rates = { flat_rate_cents: shipping_cents, expedited_rate_cents: shipping_cents }
+  const ofCatalog = { unit_price_cents: null, prices_include_tax: null, coupon: null }
   return {
     customer_ref: order.customer_ref,
     person_id: order.person_id,
     items,
-    shipping: { mode: 'flat', ...rates, max_cents: shipping_cents },
+    kept: { ...ofCatalog, shipping: termsAtPrice(shipping_cents) },
     tax: tax ?? null,
     shipping_address: order.ship_to,
     email: order.email,
@@ -122,7 +133,7 @@ function cartOf(order: OrderRow, { items, shipping_cents = 0 }: NewExchange): Ch
 interface Exchanging {
   returnId: string
   body: NewExchange
-  request: CheckoutRequest
+  request: ExchangeRequest
   taxed: Taxed | undefined
   order_number: number
 }

@@ -21,6 +21,7 @@ export const checkout = {
     'payments',
     'pricing',
     'returns',
+    'shipping',
     'sites',
     'store-credit',
     'stores',

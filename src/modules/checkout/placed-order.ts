@@ -4,6 +4,7 @@ import type { PlacedFacts } from '../orders/events.ts'
 import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
 import type { GatewayResult } from '../payments/adapters/schema.ts'
 import { recurringTerms } from '../pricing/coupon.ts'
+import { methodOf } from '../shipping/terms.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 
 /** With more lines the event would exceed the size that endpoints are asked to accept. */
@@ -21,7 +22,7 @@ export function placedFacts(
       tender,
       amount_cents: captured_cents,
     })),
-    shipping: { method: order.pricing.expedited ? 'expedited' : 'standard' },
+    shipping: { method: methodOf(order.pricing) },
     subscriptions: started.map(({ id, variant_id }) => ({ id, variant_id })),
     affiliate: order.referral_code === null ? null : { referral_code: order.referral_code },
   }

@@ -393,9 +393,8 @@ function newOrder(
   // A renewal starts no subscription: it belongs to one.
   const subscriptions = renewal === undefined ? priced.lines.flatMap(subscriptionOf) : []
   const pricing: OrderTerms = {
-    shipping: request.shipping ?? null,
+    ...priced.shipping_terms,
     tax: request.tax ?? null,
-    expedited: request.expedited ?? false,
     coupon: couponTerms(sale, renewal),
     ...(sale.coupon?.recurring && priced.coupon.applied && { coupon_recurs: true as const }),
     subscribe: priced.lines.some(({ is_subscription }) => is_subscription),

@@ -12,7 +12,8 @@ import {
 } from '../orders/schema.ts'
 import { Attestation, Changed } from '../orders/terms-schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
-import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import { TaxPolicy } from '../pricing/schema.ts'
+import { ShippingTerms } from '../shipping/schema.ts'
 import { StartedSubscription } from '../subscriptions/schema.ts'
 
 /** More lines than a cart has, and few enough to price, reserve and write in one transaction. */
@@ -50,9 +51,8 @@ export const ItemsBoughtOnce = Type.Array(Type.Object(item), listOfItems)
 
 const policies = {
   coupon_code: Type.Optional(Nullable(Type.String({ maxLength: 256 }))),
-  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  ...ShippingTerms.properties,
   tax: Type.Optional(Nullable(TaxPolicy)),
-  expedited: Type.Optional(Type.Boolean()),
 }
 
 /** The tenders beside a card. A preview says what they pay. */

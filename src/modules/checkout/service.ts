@@ -16,16 +16,18 @@ import { countPlaced } from '../orders/service.ts'
 import { knownAddress } from '../orders/ship-to.ts'
 import type { Attestation } from '../orders/terms-schema.ts'
 import type { GatewayResult } from '../payments/adapters/schema.ts'
-import type { CouponTerms, DiscountTerms } from '../pricing/coupon.ts'
+import type { CouponContext, CouponTerms, DiscountTerms } from '../pricing/coupon.ts'
 import { type GroupPrices, groupPrices, pricesOf } from '../pricing/groups.ts'
+import { PriceLimitError, priceGoods, priceOrder, singleCurrency } from '../pricing/price.ts'
 import {
-  type PriceInput,
-  PriceLimitError,
-  type PriceLine,
-  priceOrder,
-  singleCurrency,
-} from '../pricing/price.ts'
-import { resolveTax, type Tax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
+  resolveTax,
+  type Tax,
+  type TaxProvider,
+  type TaxQuestion,
+  taxQuestion,
+} from '../pricing/tax.ts'
+import { resolveShipping } from '../shipping/resolve.ts'
+import type { ShippingTerms } from '../shipping/schema.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import type { CheckoutRequest } from './schema.ts'
@@ -53,18 +55,16 @@ export type EndedRenewal = { order: OrderRow } & (
 )
 
 /** The part of a request that decides about the price. */
-type PriceRequest = Pick<
-  CheckoutRequest,
-  'items' | 'coupon_code' | 'shipping' | 'tax' | 'expedited' | 'subscribe'
-> & {
-  customer_ref: string
-  shipping_address?: CheckoutRequest['shipping_address']
-  /** What a renewal keeps of the order that started its subscription. */
-  kept?: KeptTerms
-}
+type PriceRequest = Pick<CheckoutRequest, 'items' | 'coupon_code' | 'tax' | 'subscribe'> &
+  ShippingTerms & {
+    customer_ref: string
+    shipping_address?: CheckoutRequest['shipping_address']
+    kept?: KeptTerms
+  }
 
-/** Terms that a subscription was sold by and that its renewals keep. */
+/** Terms that hold whatever is sent: those that a subscription was sold by, or that a merchant exchanges by. */
 export interface KeptTerms {
+  shipping: ShippingTerms
   /** Null: the price of the catalog. */
   unit_price_cents: number | null
   /** Whether that price has the tax inside. Null: as the site says now. */
@@ -231,7 +231,7 @@ function requireGiftCards(
 
 interface PriceTerms {
   coupon: CouponTerms | 'unknown' | null
-  context: Parameters<typeof priceOrder>[0]['coupon_context']
+  context: CouponContext
   taxed: Taxed | undefined
   prices_include_tax: boolean
 }
@@ -240,32 +240,22 @@ async function priceLines(
   provider: TaxProvider | null,
   request: PriceRequest,
   lines: ReturnType<typeof priceableLines>,
-  { context, taxed, ...terms }: PriceTerms,
+  { coupon, context, taxed, prices_include_tax }: PriceTerms,
 ) {
-  const { shipping = null, tax: policy = null, expedited = false } = request
+  const { tax: policy = null, shipping_address: ship_to = null, kept } = request
   const currency = singleCurrency(lines) ?? ''
-  const rates = { shipping, expedited, ...terms }
   // Only a subscribed line has a subscription price.
-  const input = { lines, subscribe: true, currency, coupon_context: context, ...rates }
-  const untaxed = price({ ...input, tax: null })
-  const question = {
-    currency,
-    lines: untaxed.lines
-      .filter(({ gift_card }) => !gift_card)
-      .map((line) => ({
-        variant_id: line.variant_id,
-        quantity: line.quantity,
-        amount_cents: line.line_total_cents - line.discount_cents,
-      })),
-    shipping_cents: untaxed.shipping_cents,
-    prices_include_tax: terms.prices_include_tax,
-    ship_to: request.shipping_address ?? null,
-  }
+  const bought = { lines, subscribe: true, currency, coupon, coupon_context: context }
+  const goods = withinLimits(() => priceGoods(bought))
+  const shipping = resolveShipping({ sent: request, kept: kept?.shipping }, goods)
+  const price = (tax: Tax) =>
+    withinLimits(() => priceOrder(goods, { shipping, prices_include_tax, ...tax }))
+  const question = taxQuestion(price({ tax: null }), { prices_include_tax, ship_to })
   if (taxed !== undefined && !isDeepStrictEqual(taxed.question, question)) throw new StaleTaxError()
   // Gift cards are not taxed, so that no provider is asked about a cart of them alone.
   const isTaxed = question.lines.length > 0
   const tax = taxed?.tax ?? (isTaxed ? await resolveTax(provider, policy, question) : { tax: null })
-  return { ...price({ ...input, ...tax }), taxed: { question, tax } }
+  return { ...price(tax), shipping_terms: shipping.terms, taxed: { question, tax } }
 }
 
 /** The member of the request that is beyond a limit of an order. */
@@ -276,10 +266,10 @@ const LIMITED_MEMBERS: Record<PriceLimitError['limit'], string> = {
   order_total: 'items',
 }
 
-/** Prices lines. A sum above the limits of an order is the caller's mistake, and is refused. */
-function price<L extends PriceLine>(input: PriceInput<L>) {
+/** Refuses a sum above the limits of an order: it is the caller's mistake. */
+function withinLimits<T>(price: () => T): T {
   try {
-    return priceOrder(input)
+    return price()
   } catch (error) {
     if (!(error instanceof PriceLimitError)) throw error
     const message =

@@ -23,6 +23,7 @@ import type { CardFacts, GatewayResult } from '../payments/adapters/schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import { withoutTax } from '../pricing/price.ts'
 import { rateOf } from '../pricing/tax.ts'
+import { termsIn } from '../shipping/terms.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import { earnCommission } from './commission-money.ts'
@@ -214,7 +215,7 @@ function originOf(
 ) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
   const { time_zone = 'UTC', ...pricing } = order.pricing
-  const { shipping = null, tax = null, expedited = false } = pricing
+  const { tax = null } = pricing
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,
@@ -226,9 +227,8 @@ function originOf(
     email: order.email,
     prices_include_tax: order.prices_include_tax,
     pricing: {
-      shipping,
+      ...termsIn(pricing),
       tax,
-      expedited,
       ...taxEstimate(order),
       ...(referral_code !== null && { referral_code }),
     },

@@ -1,7 +1,7 @@
 import { decimalAmount } from '../../kernel/money.ts'
 import type { StorefrontProduct, StorefrontVariant } from '../catalog/schema.ts'
 import { assetUrl } from '../media/service.ts'
-import { shippingCents } from '../pricing/shipping.ts'
+import { resolveShipping } from '../shipping/resolve.ts'
 import type { FeedItem } from './schema.ts'
 import type { SiteFacts } from './site-facts.ts'
 import { toGtin, toLine, toLineOrNull } from './texts.ts'
@@ -130,7 +130,8 @@ function shippingOf(shop: FeedStore, { price_cents, currency }: StorefrontVarian
   const { shipping, countries, country } = shop
   const known = countries ?? (country === null ? [] : [country])
   if (shipping === null) return []
-  const cents = shippingCents(shipping, { expedited: false, goods_cents: price_cents })
+  const goods = { lines: [{ quantity: 1 }], goods_cents: price_cents }
+  const { cents } = resolveShipping({ sent: { shipping } }, goods)
   const price = money(cents, currency)
   return known.slice(0, COUNTRIES_MAX).map((each) => ({ country: each, price }))
 }

@@ -5,7 +5,7 @@ import { ERRORS } from './errors.ts'
 export const feeds = {
   name: 'feeds',
   is: 'product feeds for Google and OpenAI',
-  uses: ['catalog', 'health-claims', 'media', 'pricing', 'sites', 'stores'],
+  uses: ['catalog', 'health-claims', 'media', 'shipping', 'sites', 'stores'],
   tables: {
     product_scans: owner('products'),
   },

@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox'
 import { Cents, Email, Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
 import { PaymentRequest } from '../orders/payment-request-schema.ts'
 import { MerchantOrder, OrderItem, OrderRefund, ShipTo, Tender } from '../orders/schema.ts'
-import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import { TaxPolicy } from '../pricing/schema.ts'
+import { ShippingChange } from '../shipping/schema.ts'
 
 /** Bodies and answers of corrections. */
 
@@ -16,9 +17,8 @@ export const OrderCorrection = Type.Object({
   name: Type.Optional(
     Type.String({ minLength: 1, maxLength: 300, description: "The shopper's name." }),
   ),
-  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  ...ShippingChange.properties,
   tax: Type.Optional(Nullable(TaxPolicy)),
-  expedited: Type.Optional(Nullable(Type.Boolean())),
   void_labels: Type.Optional(
     Type.Boolean({
       default: false,

@@ -5,6 +5,7 @@ import * as customers from '../customers/service.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { knownAddress, requireServedCountry } from '../orders/ship-to.ts'
+import { sendsTerms } from '../shipping/terms.ts'
 import { saleTermsOf } from '../sites/sale-terms.ts'
 import * as stores from '../stores/service.ts'
 import type { Corrected, OrderCorrection } from './correct-schema.ts'
@@ -102,8 +103,7 @@ async function priceCorrection(
     customer_name: body.name ?? order.customer_name,
   }
   const changed: Corrected[] = changesOf(order, contact)
-  const { shipping = null, tax = null, expedited = null } = body
-  const isPriced = shipping !== null || tax !== null || expedited !== null
+  const isPriced = sendsTerms(body) || body.tax != null
   if (!isMoved(contact.ship_to, order.ship_to) && !isPriced) {
     return { changed, contact: changed.length > 0 ? contact : null, priced: null, delta_cents: 0 }
   }
@@ -111,7 +111,7 @@ async function priceCorrection(
     db,
     deps.tax,
     { ...order, ship_to: contact.ship_to },
-    { before: items, after: items, request: { edits: [], shipping, tax, expedited } },
+    { before: items, after: items, request: { ...body, edits: [] } },
   )
   if (totals.shipping_cents !== order.shipping_cents) changed.push('shipping')
   if (totals.tax_cents !== order.tax_cents) changed.push('tax')

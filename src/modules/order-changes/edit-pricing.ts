@@ -8,8 +8,10 @@ import * as marketing from '../marketing/service.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { OrderTerms } from '../orders/terms-schema.ts'
-import { PriceLimitError, repriceOrder } from '../pricing/price.ts'
-import { resolveTax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
+import { PriceLimitError, priceOrder, repriceGoods } from '../pricing/price.ts'
+import { resolveTax, type Tax, type TaxProvider, taxQuestion } from '../pricing/tax.ts'
+import { resolveShipping } from '../shipping/resolve.ts'
+import type { ShippingChange } from '../shipping/schema.ts'
 import { refuse } from './errors.ts'
 import type { EditedLine, NewTotals } from './queries.ts'
 import type { MerchantEdit, ShopperEdit } from './schema.ts'
@@ -27,7 +29,7 @@ export interface Edited {
   keep: StockLine[]
 }
 
-type EditTerms = Pick<ShopperEdit & MerchantEdit, 'edits' | 'shipping' | 'tax' | 'expedited'>
+type EditTerms = Pick<ShopperEdit & MerchantEdit, 'edits' | 'tax'> & ShippingChange
 
 /** The coupon as it was when the order was placed. */
 const couponOf = async (db: Db, order_id: string, { coupon }: OrderTerms) =>
@@ -122,9 +124,7 @@ export async function priceEdit(
   }: { before: readonly OrderItem[]; after: OrderItem[]; request: EditTerms },
 ): Promise<Edited> {
   const kept = order.pricing
-  const shipping = request.shipping ?? kept.shipping ?? null
   const policy = request.tax ?? kept.tax ?? null
-  const expedited = request.expedited ?? kept.expedited ?? false
   const coupon = order.coupon_code === null ? null : await couponOf(db, order.id, kept)
   const isByCollection = (coupon?.applies_to?.collection_slugs.length ?? 0) > 0
   const slugs = isByCollection ? await collectionsOf(db, after) : new Map<string, string[]>()
@@ -133,13 +133,15 @@ export async function priceEdit(
     list_price_cents: item.unit_price_cents,
     collection_slugs: slugs.get(item.variant_id) ?? [],
   }))
-  const { currency, prices_include_tax } = order
-  const input = { lines, currency, coupon, shipping, expedited, prices_include_tax }
-  const untaxed = reprice({ ...input, tax: null })
-  const question = questionOf(order, untaxed)
+  const { currency, prices_include_tax, ship_to } = order
+  const goods = withinLimits(() => repriceGoods({ lines, currency, coupon }))
+  const shipping = resolveShipping({ sent: request, kept }, goods)
+  const price = (taxed: Tax) =>
+    withinLimits(() => priceOrder(goods, { shipping, prices_include_tax, ...taxed }))
+  const question = taxQuestion(price({ tax: null }), { prices_include_tax, ship_to })
   const tax =
     question.lines.length === 0 ? { tax: null } : await resolveTax(provider, policy, question)
-  const priced = reprice({ ...input, ...tax })
+  const priced = price(tax)
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = priced
   return {
     lines: priced.lines.map(lineOf),
@@ -149,7 +151,7 @@ export async function priceEdit(
       shipping_cents,
       tax_cents,
       total_cents,
-      pricing: { ...order.pricing, shipping, tax: policy, expedited },
+      pricing: { ...kept, ...shipping.terms, tax: policy },
     },
     delta_cents: total_cents - order.total_cents,
     ...stockOf(before, after),
@@ -168,27 +170,10 @@ async function collectionsOf(db: Db, items: readonly OrderItem[]) {
   return new Map(found.map((each) => [each.variant_id, each.collection_slugs]))
 }
 
-const questionOf = (
-  { currency, ship_to, prices_include_tax }: OrderRow,
-  { lines, shipping_cents }: ReturnType<typeof reprice>,
-): TaxQuestion => ({
-  currency,
-  shipping_cents,
-  prices_include_tax,
-  ship_to,
-  lines: lines
-    .filter(({ gift_card }) => !gift_card)
-    .map(({ variant_id, quantity, line_total_cents, discount_cents }) => ({
-      variant_id,
-      quantity,
-      amount_cents: line_total_cents - discount_cents,
-    })),
-})
-
-/** Prices the order again. A total above the limit of an order is a mistake of the caller. */
-function reprice(input: Parameters<typeof repriceOrder<OrderItem & RepricedLine>>[0]) {
+/** Refuses a sum above the limits of an order: it is a mistake of the caller. */
+function withinLimits<T>(price: () => T): T {
   try {
-    return repriceOrder(input)
+    return price()
   } catch (error) {
     if (!(error instanceof PriceLimitError)) throw error
     throw invalid(
@@ -197,11 +182,6 @@ function reprice(input: Parameters<typeof repriceOrder<OrderItem & RepricedLine>
         : 'must come to at most 100,000,000,000 cents',
     )
   }
-}
-
-interface RepricedLine {
-  list_price_cents: number
-  collection_slugs: readonly string[]
 }
 
 const lineOf = (line: EditedLine): EditedLine => ({

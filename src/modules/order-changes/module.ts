@@ -18,6 +18,7 @@ export const orderChanges = {
     'orders',
     'payments',
     'pricing',
+    'shipping',
     'sites',
     'store-credit',
     'stores',

@@ -10,7 +10,8 @@ import {
   Tender,
 } from '../orders/schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
-import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import { TaxPolicy } from '../pricing/schema.ts'
+import { ShippingChange } from '../shipping/schema.ts'
 
 /** Bodies and answers of the routes that change an order. */
 
@@ -133,9 +134,8 @@ const editFields = {
     { minItems: 1, maxItems: LINES_MAX },
   ),
   charge_id: Type.Optional(Nullable(SomeId)),
-  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  ...ShippingChange.properties,
   tax: Type.Optional(Nullable(TaxPolicy)),
-  expedited: Type.Optional(Nullable(Type.Boolean())),
 }
 
 export const ShopperEdit = Type.Object({

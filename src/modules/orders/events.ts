@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { Cents, Id, Nullable, ref } from '../../kernel/schema.ts'
+import { ShippingMethod } from '../shipping/schema.ts'
 import { defineEvent } from '../webhooks/define-event.ts'
 import { PaymentRequest } from './payment-request-schema.ts'
 import { MerchantOrder, OrderItem, type OrderRow, Tender } from './schema.ts'
@@ -46,7 +47,7 @@ export const orderPlaced = defineOrderEvent('commerce.order.placed.v1', {
       { description: 'What the order was paid with.' },
     ),
     shipping: Type.Object(
-      { method: Type.Enum(['standard', 'expedited']) },
+      { method: ShippingMethod },
       { description: 'How the order is to be shipped.' },
     ),
     subscriptions: Type.Array(Type.Object({ id: Id, variant_id: Id }), {

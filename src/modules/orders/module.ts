@@ -16,6 +16,7 @@ export const orders = {
     'operations',
     'payments',
     'pricing',
+    'shipping',
     'webhooks',
   ],
   tables: {

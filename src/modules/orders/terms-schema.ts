@@ -4,7 +4,8 @@ import type { Source } from '../affiliates/commission-schema.ts'
 import { INTERVALS } from '../catalog/schema.ts'
 import type { Rules } from '../fraud/score.ts'
 import type { DiscountTerms } from '../pricing/coupon.ts'
-import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import { TaxPolicy } from '../pricing/schema.ts'
+import { ShippingTerms } from '../shipping/schema.ts'
 
 /** What is stored with an order as JSON: the terms that it was priced by, and the findings of the fraud check. */
 
@@ -39,9 +40,8 @@ export interface Referral {
  * absent: those of an erased customer are removed.
  */
 export const OrderTerms = Type.Object({
-  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  ...ShippingTerms.properties,
   tax: Type.Optional(Nullable(TaxPolicy)),
-  expedited: Type.Optional(Type.Boolean()),
   /** Null where no coupon was applied. */
   coupon: Type.Optional(Type.Unsafe<DiscountTerms | null>(Nullable(OpenObject))),
   /** Whether renewals keep the coupon. Absent where they do not. */

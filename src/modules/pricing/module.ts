@@ -5,7 +5,7 @@ import { ERRORS } from './errors.ts'
 export const pricing = {
   name: 'pricing',
   is: 'what a cart costs: group prices, discounts, shipping, tax',
-  uses: ['catalog', 'entitlements', 'marketing'],
+  uses: ['catalog', 'entitlements', 'marketing', 'shipping'],
   tables: {
     pricing_group_members: owner('pricing_groups'),
     pricing_group_prices: owner('pricing_groups'),

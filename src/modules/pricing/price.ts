@@ -1,4 +1,5 @@
 import { allocate, bpsOf, shareOfPart, sum, taxInside, unitShare } from '../../kernel/money.ts'
+import type { ResolvedShipping } from '../shipping/resolve.ts'
 import {
   type CouponContext,
   type CouponReason,
@@ -9,8 +10,7 @@ import {
   discountOf,
   isOtherCurrency,
 } from './coupon.ts'
-import type { GroupPrice, ShippingPolicy } from './schema.ts'
-import { missingForFreeShipping, shippingCents } from './shipping.ts'
+import type { GroupPrice } from './schema.ts'
 
 /** The most units of one variant: more than a store sells at once, and few enough that sums stay exact. */
 export const LINE_QUANTITY_MAX = 10_000
@@ -55,25 +55,43 @@ export interface BoughtLine extends Goods {
   unit_price_cents: number
 }
 
-/** The terms of the order as a whole. */
-export interface Terms {
+/** The goods of a placed order, with its coupon. */
+export interface BoughtGoods<L extends BoughtLine> {
+  lines: readonly L[]
   currency: string
   /** `unknown`: the shopper typed a code that no coupon has. */
   coupon: DiscountTerms | 'unknown' | null
-  shipping: ShippingPolicy | null
-  expedited: boolean
+}
+
+/** The goods of a new order, with the coupon that its shopper has typed. */
+export interface NewGoods<L extends PriceLine> {
+  lines: readonly L[]
+  currency: string
+  subscribe: boolean
+  coupon: CouponTerms | 'unknown' | null
+  coupon_context: CouponContext
+}
+
+/** The goods of an order with their prices and discounts: what its shipping and its tax go by. */
+export interface PricedGoods<L> {
+  lines: (L & { unit_price_cents: number; line_total_cents: number })[]
+  currency: string
+  subtotal_cents: number
+  /** The part of the subtotal that buys gift cards. */
+  gift_card_cents: number
+  /** The price of the goods after the discount, without gift cards. */
+  goods_cents: number
+  coupon: Discount & { applied: boolean }
+}
+
+/** What an order costs beside its goods. */
+export interface Charges {
+  shipping: Pick<ResolvedShipping, 'cents' | 'missing_for_free_cents'>
   tax: { rate_bps: number } | null
   /** The tax that a provider has computed, which replaces the rate. */
   tax_override?: number | undefined
   /** Whether the prices, of goods and of shipping, have the tax inside. */
   prices_include_tax: boolean
-}
-
-export interface PriceInput<L extends PriceLine> extends Terms {
-  lines: readonly L[]
-  subscribe: boolean
-  coupon: CouponTerms | 'unknown' | null
-  coupon_context: CouponContext
 }
 
 export interface LineShares {
@@ -99,36 +117,31 @@ export interface Priced<L> {
   free_shipping_remaining_cents: number | null
 }
 
-/**
- * Prices an order: the one function behind preview, checkout and renewals. The amounts of the lines
- * add up to those of the order, to the cent, and do not depend on how the lines are sorted.
- */
-export function priceOrder<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
+/** Prices the goods of a new order, before `resolveShipping` says what their shipping costs. */
+export function priceGoods<L extends PriceLine>(input: NewGoods<L>): PricedGoods<L> {
   if (input.lines.some(({ quantity }) => quantity === 0)) throw new PriceLimitError('line_quantity')
   const quantities = quantitiesOf(input.lines)
   const lines = input.lines.map((line) => ({
     ...line,
     unit_price_cents: unitPrice(line, quantities.get(line.variant_id) ?? 0, input.subscribe),
   }))
-  return addUp(lines, input, refusalOf(input))
+  return discountGoods({ ...input, lines }, refusalOf(input))
 }
 
-function refusalOf({ coupon, coupon_context: context, currency }: PriceInput<PriceLine>) {
+function refusalOf({ coupon, coupon_context: context, currency }: NewGoods<PriceLine>) {
   if (coupon === null || coupon === 'unknown') return null
   const refusal = couponRefusalOf(coupon, context)
   return refusal ?? (isOtherCurrency(coupon, context, currency) ? 'not_applicable' : null)
 }
 
 /**
- * Prices an order after an edit. Unit prices stay as they were bought. The order has used the
+ * Prices the goods of an order after an edit. Unit prices stay as they were bought. The order has used the
  * coupon already, so its period and its limits are not checked again: only the edited lines can end
  * it.
  */
-export function repriceOrder<L extends BoughtLine>(
-  input: Terms & { lines: readonly L[] },
-): Priced<L> {
-  quantitiesOf(input.lines)
-  return addUp(input.lines, input, null)
+export function repriceGoods<L extends BoughtLine>(bought: BoughtGoods<L>): PricedGoods<L> {
+  quantitiesOf(bought.lines)
+  return discountGoods(bought, null)
 }
 
 /** Sums the units of each variant over all lines. The limit of one line applies to the sum. */
@@ -159,34 +172,58 @@ export function unitPrice(
   return Math.min(line.list_price_cents, ...group, ...subscription)
 }
 
-function addUp<L extends BoughtLine>(
-  bought: readonly L[],
-  terms: Terms,
+function discountGoods<L extends BoughtLine>(
+  { lines: bought, currency, coupon: used }: BoughtGoods<L>,
   refusal: CouponReason | null,
-): Priced<L> {
+): PricedGoods<L> {
   const lines = bought.map((line) => ({ ...line, line_total_cents: lineTotal(line) }))
-  const totals = lines.map((line) => line.line_total_cents)
-  const ofGoods = lines.map((line, at) => (line.gift_card ? 0 : (totals[at] ?? 0)))
-  const subtotal_cents = requireInBounds(sum(totals))
-  const coupon = couponDiscount(terms.coupon, lines, refusal)
-  const { discount_cents } = coupon
-  const parcel = { expedited: terms.expedited, goods_cents: sum(ofGoods) - discount_cents }
+  const subtotal_cents = requireInBounds(sum(lines.map((line) => line.line_total_cents)))
+  const gift_card_cents = subtotal_cents - sum(totalsOfGoods(lines))
+  const coupon = couponDiscount(used, lines, refusal)
+  return {
+    lines,
+    currency,
+    subtotal_cents,
+    gift_card_cents,
+    goods_cents: subtotal_cents - gift_card_cents - coupon.discount_cents,
+    coupon: { ...coupon, applied: used !== null && coupon.reason === null },
+  }
+}
+
+/** What each line costs before the discount. A line of gift cards counts as nothing. */
+const totalsOfGoods = (lines: readonly { gift_card?: boolean; line_total_cents: number }[]) =>
+  lines.map(({ gift_card, line_total_cents }) => (gift_card ? 0 : line_total_cents))
+
+/**
+ * Prices an order by its goods, shipping and tax: the one function behind preview, checkout, edits and renewals. The
+ * amounts of the lines add up to those of the order, to the cent, and do not depend on how the lines are sorted.
+ */
+export function priceOrder<L extends Goods>(
+  goods: PricedGoods<L>,
+  { shipping, ...taxing }: Charges,
+): Priced<L> {
+  const { lines, currency, subtotal_cents, gift_card_cents, goods_cents, coupon } = goods
+  const { discount_cents, applied, reason } = coupon
+  const { prices_include_tax } = taxing
+  const ofGoods = totalsOfGoods(lines)
   const empty = lines.every(({ quantity, gift_card }) => gift_card || quantity === 0)
-  const rate = empty ? 0 : requireInBounds(shippingCents(terms.shipping, parcel), 'shipping')
+  const rate = requireInBounds(shipping.cents, 'shipping')
   const shipping_cents = rate - Math.min(rate, coupon.waived_cents)
-  const taxed_cents = parcel.goods_cents + shipping_cents
-  const ofRate = terms.prices_include_tax ? taxed_cents : parcel.goods_cents
-  const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, ofRate), 'tax')
-  if (terms.prices_include_tax && tax_cents > taxed_cents) throw new PriceLimitError('tax')
+  const tax_cents = empty
+    ? 0
+    : requireInBounds(taxCents(taxing, goods_cents, shipping_cents), 'tax')
+  if (prices_include_tax && tax_cents > goods_cents + shipping_cents) {
+    throw new PriceLimitError('tax')
+  }
   const paid_cents = subtotal_cents - discount_cents + shipping_cents
-  const missing = empty ? null : missingForFreeShipping(terms.shipping, parcel)
+  const missing = shipping.missing_for_free_cents
 
   const split = splitter(lines)
   const discounts = split(discount_cents, coupon.weights)
   const net = ofGoods.map((total, at) => total - (discounts[at] ?? 0))
   const shippings = split(shipping_cents, ofGoods)
   const paid = net.map((cents, at) => cents + (shippings[at] ?? 0))
-  const taxes = split(tax_cents, terms.prices_include_tax ? paid : net)
+  const taxes = split(tax_cents, prices_include_tax ? paid : net)
   return {
     lines: lines.map((line, at) => ({
       ...line,
@@ -194,20 +231,20 @@ function addUp<L extends BoughtLine>(
       tax_cents: taxes[at] ?? 0,
       shipping_cents: shippings[at] ?? 0,
     })),
-    currency: terms.currency,
+    currency,
     subtotal_cents,
-    gift_card_cents: subtotal_cents - sum(ofGoods),
+    gift_card_cents,
     discount_cents,
     shipping_cents,
     tax_cents,
-    total_cents: requireInBounds(paid_cents + (terms.prices_include_tax ? 0 : tax_cents)),
-    coupon: { applied: terms.coupon !== null && coupon.reason === null, reason: coupon.reason },
+    total_cents: requireInBounds(paid_cents + (prices_include_tax ? 0 : tax_cents)),
+    coupon: { applied, reason },
     free_shipping_remaining_cents: missing !== null && shipping_cents === 0 ? 0 : missing,
   }
 }
 
 function couponDiscount(
-  coupon: Terms['coupon'],
+  coupon: DiscountTerms | 'unknown' | null,
   lines: readonly (Goods & { line_total_cents: number })[],
   refusal: CouponReason | null,
 ): Discount {
@@ -221,9 +258,17 @@ function couponDiscount(
  * Returns the tax. A rate applies to the goods; tax inside is also worked out inside the price of the shipping. Where
  * the tax is added, only a provider taxes the shipping.
  */
-const taxCents = (terms: Terms, taxed_cents: number): number =>
-  terms.tax_override ??
-  (terms.prices_include_tax ? taxInside : bpsOf)(taxed_cents, terms.tax?.rate_bps ?? 0)
+function taxCents(
+  { tax, tax_override, prices_include_tax }: Omit<Charges, 'shipping'>,
+  goods_cents: number,
+  shipping_cents: number,
+): number {
+  if (tax_override !== undefined) return tax_override
+  const rate_bps = tax?.rate_bps ?? 0
+  return prices_include_tax
+    ? taxInside(goods_cents + shipping_cents, rate_bps)
+    : bpsOf(goods_cents, rate_bps)
+}
 
 /**
  * Returns a function that splits an amount of the order over its goods, by weights or, if those are

@@ -1,16 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** How an order is shipped and what that costs, as the storefront's server sends it. */
-export const ShippingPolicy = Type.Object({
-  mode: Type.Enum(['flat']),
-  flat_rate_cents: Cents,
-  expedited_rate_cents: Cents,
-  max_cents: Cents,
-  free_shipping_threshold_cents: Type.Optional(Nullable(Cents)),
-})
-export type ShippingPolicy = Static<typeof ShippingPolicy>
-
 /** The highest tax rate: the whole price. No sales tax is higher, and a rate beyond it is a typing error. */
 const RATE_BPS_MAX = 10_000
 

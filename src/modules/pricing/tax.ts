@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ApiError } from '../../errors.ts'
+import type { Priced } from './price.ts'
 import type { TaxPolicy } from './schema.ts'
 
 /** The request to a tax provider: the goods after the discount, and their destination. */
@@ -10,6 +11,29 @@ export interface TaxQuestion {
   /** Whether the amounts have the tax inside. The provider then returns the tax that they contain. */
   prices_include_tax: boolean
   ship_to: Record<string, unknown> | null
+}
+
+/** The question about the tax of an order, by its prices without one. Gift cards are not taxed. */
+export const taxQuestion = (
+  { currency, lines, shipping_cents }: Priced<UntaxedLine>,
+  destination: Pick<TaxQuestion, 'prices_include_tax' | 'ship_to'>,
+): TaxQuestion => ({
+  currency,
+  lines: lines
+    .filter(({ gift_card }) => !gift_card)
+    .map(({ variant_id, quantity, line_total_cents, discount_cents }) => ({
+      variant_id,
+      quantity,
+      amount_cents: line_total_cents - discount_cents,
+    })),
+  shipping_cents,
+  ...destination,
+})
+
+interface UntaxedLine {
+  variant_id: string
+  quantity: number
+  gift_card?: boolean
 }
 
 /**

@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { CheckoutRequest } from '../checkout/schema.ts'
 import { type CheckoutDeps, type KeptTerms, readSale } from '../checkout/service.ts'
 import type { ShipTo } from '../orders/schema.ts'
+import { termsIn } from '../shipping/terms.ts'
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 
 /** The price of a renewal, which is priced like a checkout. */
@@ -11,7 +12,7 @@ import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 export function requestOf(subscription: DueSubscription): CheckoutRequest {
   const { customer_ref, person_id, email, variant_id, quantity, ship_to } = subscription
   const stored = subscription.pricing ?? {}
-  const { shipping = null, tax = null, expedited, referral_code } = stored
+  const { tax = null, referral_code } = stored
   return {
     customer_ref,
     person_id,
@@ -19,18 +20,20 @@ export function requestOf(subscription: DueSubscription): CheckoutRequest {
     items: [{ variant_id, quantity }],
     subscribe: true,
     shipping_address: ship_to as ShipTo | null,
-    shipping,
     tax,
-    expedited: expedited ?? false,
     referral_code,
   }
 }
 
-/** Returns the price and the coupon that a renewal keeps. A locked price also keeps whether the tax is inside. */
+/**
+ * Returns the price, the shipping and the coupon that a renewal keeps. A locked price also keeps whether the tax is
+ * inside.
+ */
 export function keptBy(subscription: DueSubscription): KeptTerms {
   const { price_policy, unit_price_cents, prices_include_tax, pricing } = subscription
   const isLocked = price_policy === 'locked'
   return {
+    shipping: termsIn(pricing ?? {}),
     unit_price_cents: isLocked ? unit_price_cents : null,
     prices_include_tax: isLocked ? prices_include_tax : null,
     coupon: pricing?.coupon ?? null,

@@ -13,6 +13,7 @@ export const subscriptions = {
     'orders',
     'payments',
     'pricing',
+    'shipping',
     'sites',
     'stores',
     'webhooks',

@@ -9,8 +9,9 @@ import {
   FEATURE as PRICING_GROUPS,
   pricesOf,
 } from '../pricing/groups.ts'
-import { PriceLimitError, repriceOrder, unitPrice } from '../pricing/price.ts'
+import { PriceLimitError, priceOrder, repriceGoods, unitPrice } from '../pricing/price.ts'
 import { rateOf } from '../pricing/tax.ts'
+import { resolveShipping } from '../shipping/resolve.ts'
 import type { SubscriptionRow } from './schema.ts'
 
 /** The amount of a renewal: the same sums as those of the order that it becomes. */
@@ -93,20 +94,15 @@ export function renewalAmount(
   const unit_price_cents = current ?? row.unit_price_cents
   const prices_include_tax = current === undefined ? row.prices_include_tax : pricesIncludeTax
   const terms = pricing ?? {}
-  const { shipping = null, tax = null, expedited = false, coupon = null } = terms
+  const { tax = null, coupon = null } = terms
   const isProviders = tax !== null && ![null, 'null', 'flat_rate'].includes(tax.provider)
   const rate_bps = isProviders ? (terms.tax_estimate_bps ?? 0) : (rateOf(tax) ?? 0)
-  const goods = { variant_id, product_id, quantity, collection_slugs: [] }
+  const prices = { unit_price_cents, list_price_cents: unit_price_cents }
+  const line = { variant_id, product_id, quantity, collection_slugs: [], ...prices }
   try {
-    const { total_cents } = repriceOrder({
-      lines: [{ ...goods, unit_price_cents, list_price_cents: unit_price_cents }],
-      currency,
-      coupon,
-      shipping,
-      expedited,
-      tax: { rate_bps },
-      prices_include_tax,
-    })
+    const goods = repriceGoods({ lines: [line], currency, coupon })
+    const shipping = resolveShipping({ kept: terms }, goods)
+    const { total_cents } = priceOrder(goods, { shipping, tax: { rate_bps }, prices_include_tax })
     return { amount_cents: total_cents, is_estimate: isProviders }
   } catch (error) {
     if (error instanceof PriceLimitError) return null

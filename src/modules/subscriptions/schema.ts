@@ -4,7 +4,8 @@ import { INTERVALS } from '../catalog/schema.ts'
 import { ShownShipTo } from '../orders/schema.ts'
 import type { CardFacts } from '../payments/adapters/schema.ts'
 import type { DiscountTerms } from '../pricing/coupon.ts'
-import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import { TaxPolicy } from '../pricing/schema.ts'
+import { ShippingTerms } from '../shipping/schema.ts'
 
 export const Interval = Type.Enum([...INTERVALS])
 export type Interval = Static<typeof Interval>
@@ -81,9 +82,8 @@ export interface NewSubscription {
 
 /** The terms that renewals are priced by, beside the price of the goods. */
 export const RenewalTerms = Type.Object({
-  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  ...ShippingTerms.properties,
   tax: Type.Optional(Nullable(TaxPolicy)),
-  expedited: Type.Optional(Type.Boolean()),
   coupon: Type.Optional(Type.Unsafe<RecurringCoupon | null>(Nullable(OpenObject))),
   /** The share of the goods that a tax provider computed for the origin order, in basis points. */
   tax_estimate_bps: Type.Optional(Type.Integer()),

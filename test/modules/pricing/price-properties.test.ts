@@ -5,15 +5,19 @@ import { sum } from '../../../src/kernel/money.ts'
 import {
   lineShare,
   type Priced,
-  type PriceInput,
   PriceLimitError,
   type PriceLine,
-  priceOrder,
-  repriceOrder,
   taxInShipping,
   withoutTax,
 } from '../../../src/modules/pricing/price.ts'
-import { coupon, order, line as plainLine } from './setup.ts'
+import {
+  coupon,
+  order,
+  type PriceInput,
+  line as plainLine,
+  priceCart,
+  repriceCart,
+} from './setup.ts'
 
 const small = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 200_000 }))
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
@@ -58,7 +62,7 @@ const policies = fc.record({
   free_shipping_threshold_cents: orNull(small),
 })
 
-const inputs: fc.Arbitrary<PriceInput<PriceLine>> = fc
+const inputs: fc.Arbitrary<PriceInput> = fc
   .record({
     lines,
     subscribe: fc.boolean(),
@@ -122,7 +126,7 @@ describe('for any order', () => {
   test('the lines add up to the order, to the cent, and no amount is negative', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const priced = priceOrder(input)
+        const priced = priceCart(input)
         for (const name of AMOUNTS) {
           assert.equal(sum(priced.lines.map((line) => line[name])), priced[name], name)
         }
@@ -149,7 +153,7 @@ describe('for any order', () => {
   test('a tax inside the prices equals an independent calculation, on goods after discounts and on shipping', () => {
     fc.assert(
       fc.property(inputs, fc.integer({ min: 0, max: 10_000 }), (input, rate_bps) => {
-        const gross = priceOrder({ ...input, prices_include_tax: true, tax: { rate_bps } })
+        const gross = priceCart({ ...input, prices_include_tax: true, tax: { rate_bps } })
         const goods_cents = gross.subtotal_cents - gross.discount_cents
         assert.equal(gross.tax_cents, insideByRule(goods_cents + gross.shipping_cents, rate_bps))
         assert.equal(gross.total_cents, goods_cents + gross.shipping_cents)
@@ -172,7 +176,7 @@ describe('for any order', () => {
     fc.assert(
       fc.property(inputs, fc.constantFrom(null, { rate_bps: 0 }), (input, tax) => {
         const [gross, net] = [true, false].map((prices_include_tax) =>
-          priceOrder({ ...input, tax, prices_include_tax }),
+          priceCart({ ...input, tax, prices_include_tax }),
         )
         assert.deepEqual(gross, net)
       }),
@@ -182,8 +186,8 @@ describe('for any order', () => {
   test("a provider's tax inside the prices is never more than the goods and the shipping", () => {
     fc.assert(
       fc.property(inputs, fc.nat(200_000), (input, tax_override) => {
-        const price = () => priceOrder({ ...input, tax_override, prices_include_tax: true })
-        const { total_cents } = priceOrder({ ...input, tax: null })
+        const price = () => priceCart({ ...input, tax_override, prices_include_tax: true })
+        const { total_cents } = priceCart({ ...input, tax: null })
         if (tax_override > total_cents) return assert.throws(price, PriceLimitError)
         const priced = price()
         const booked = withoutTax({ ...priced, prices_include_tax: true })
@@ -208,7 +212,7 @@ describe('for any order', () => {
     fc.assert(
       fc.property(shuffled, ([input, places]) => {
         const moved = places.flatMap((place) => input.lines[place] ?? [])
-        const [one, other] = [priceOrder(input), priceOrder({ ...input, lines: moved })]
+        const [one, other] = [priceCart(input), priceCart({ ...input, lines: moved })]
         assert.deepEqual(totals(other), totals(one))
         const distinct = new Set(input.lines.map(({ variant_id }) => variant_id))
         if (distinct.size < input.lines.length) return
@@ -242,7 +246,7 @@ describe('for any order', () => {
           shipping,
           tax: { rate_bps },
         })
-        const { lines: priced, tax_cents } = priceOrder(input)
+        const { lines: priced, tax_cents } = priceCart(input)
         assert.deepEqual(
           priced.map((each) => each.shipping_cents),
           sharesByRule(cents, priced),
@@ -273,8 +277,8 @@ describe('for any order', () => {
         )
         const base = { ...input, shipping, coupon: terms }
         const [less, greater] = [
-          priceOrder({ ...base, lines: plain }),
-          priceOrder({ ...base, lines: more }),
+          priceCart({ ...base, lines: plain }),
+          priceCart({ ...base, lines: more }),
         ]
         assert.ok(greater.total_cents >= less.total_cents)
         assert.ok(greater.discount_cents >= less.discount_cents)
@@ -290,10 +294,10 @@ describe('for any order', () => {
           ...input.shipping,
           free_shipping_threshold_cents: null,
         }
-        const mine = priceOrder({ ...input, shipping })
-        assert.ok(mine.total_cents <= priceOrder({ ...input, shipping, coupon: null }).total_cents)
+        const mine = priceCart({ ...input, shipping })
+        assert.ok(mine.total_cents <= priceCart({ ...input, shipping, coupon: null }).total_cents)
         const alone = input.lines.map((line) => ({ ...line, group_prices: [] }))
-        assert.ok(mine.subtotal_cents <= priceOrder({ ...input, lines: alone }).subtotal_cents)
+        assert.ok(mine.subtotal_cents <= priceCart({ ...input, lines: alone }).subtotal_cents)
       }),
     )
   })
@@ -312,8 +316,8 @@ describe('for any order', () => {
           subscription_price_cents: 0,
           gift_card: true,
         }))
-        const goods = priceOrder(input)
-        const both = priceOrder({ ...input, lines: [...cards, ...input.lines] })
+        const goods = priceCart(input)
+        const both = priceCart({ ...input, lines: [...cards, ...input.lines] })
         const worth = sum(some.map((each) => each.quantity * each.list_price_cents))
         assert.deepEqual(both.lines.slice(cards.length), goods.lines)
         assert.deepEqual(totals(both), {
@@ -325,7 +329,7 @@ describe('for any order', () => {
         for (const line of both.lines.slice(0, cards.length)) {
           assert.deepEqual([line.discount_cents, line.tax_cents, line.shipping_cents], [0, 0, 0])
         }
-        assert.deepEqual(repriceOrder({ ...input, lines: both.lines }), both)
+        assert.deepEqual(repriceCart({ ...input, lines: both.lines }), both)
         const booked = withoutTax({ ...input, ...both })
         const { gift_card_cents: _, ...others } = booked
         const { gift_card_cents: none, ...alone } = withoutTax({ ...input, ...goods })
@@ -339,7 +343,7 @@ describe('for any order', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const cards = input.lines.map((line) => ({ ...line, gift_card: true }))
-        const priced = priceOrder({ ...input, lines: cards })
+        const priced = priceCart({ ...input, lines: cards })
         assert.equal(priced.total_cents, priced.subtotal_cents)
         assert.equal(priced.gift_card_cents, priced.subtotal_cents)
         assert.equal(priced.free_shipping_remaining_cents, null)
@@ -351,8 +355,8 @@ describe('for any order', () => {
   test('an edit that changes nothing costs the same as the order', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const priced = priceOrder(input)
-        const again = repriceOrder({ ...input, lines: priced.lines })
+        const priced = priceCart(input)
+        const again = repriceCart({ ...input, lines: priced.lines })
         assert.deepEqual(again, priced)
       }),
     )
@@ -362,7 +366,7 @@ describe('for any order', () => {
     const parts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(inputs, parts, (input, steps) => {
-        const priced = priceOrder(input)
+        const priced = priceCart(input)
         const back = priced.lines.flatMap((line) => {
           const shares: ReturnType<typeof lineShare>[] = []
           for (let before = 0, step = 0; before < line.quantity; step++) {

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CouponContext, CouponTerms } from '../../../src/modules/pricing/coupon.ts'
+import { lineShare, PriceLimitError, singleCurrency } from '../../../src/modules/pricing/price.ts'
 import {
-  lineShare,
-  PriceLimitError,
-  priceOrder,
-  repriceOrder,
-  singleCurrency,
-} from '../../../src/modules/pricing/price.ts'
-import { coupon, fixed, freeShipping, line, order, policy } from './setup.ts'
+  coupon,
+  fixed,
+  freeShipping,
+  line,
+  order,
+  policy,
+  priceCart,
+  repriceCart,
+} from './setup.ts'
 
 const unit = (input: Parameters<typeof order>[0]) =>
-  priceOrder(order(input)).lines[0]?.unit_price_cents
+  priceCart(order(input)).lines[0]?.unit_price_cents
 
 describe('the price of a unit', () => {
   const group_prices = [
@@ -60,15 +63,14 @@ describe('a coupon', () => {
     }),
   ]
   const off = (terms: Partial<CouponTerms>) =>
-    priceOrder(order({ lines, coupon: coupon(terms) })).discount_cents
+    priceCart(order({ lines, coupon: coupon(terms) })).discount_cents
 
   test('takes a percentage off, rounding half a cent up', () => {
     assert.equal(off({ percent_bps: 1_000 }), 300)
     assert.equal(off({ percent_bps: 1_050 }), 315)
     assert.equal(off({ percent_bps: 10_000 }), 3_000)
     assert.equal(
-      priceOrder(order({ lines: [line({ list_price_cents: 5 })], coupon: coupon() }))
-        .discount_cents,
+      priceCart(order({ lines: [line({ list_price_cents: 5 })], coupon: coupon() })).discount_cents,
       1,
     )
   })
@@ -77,13 +79,13 @@ describe('a coupon', () => {
     assert.equal(off({ max_discount_cents: 250 }), 250))
 
   test('takes an amount off, and no more than the goods cost', () => {
-    assert.equal(priceOrder(order({ lines, coupon: fixed(700) })).discount_cents, 700)
-    const all = priceOrder(order({ lines, coupon: fixed(9_000), tax: { rate_bps: 1_000 } }))
+    assert.equal(priceCart(order({ lines, coupon: fixed(700) })).discount_cents, 700)
+    const all = priceCart(order({ lines, coupon: fixed(9_000), tax: { rate_bps: 1_000 } }))
     assert.deepEqual([all.discount_cents, all.tax_cents, all.total_cents], [3_000, 0, 0])
   })
 
   test('can be limited to products or collections, and is split over their lines alone', () => {
-    const some = priceOrder(
+    const some = priceCart(
       order({
         lines,
         coupon: fixed(2_500, { applies_to: { product_ids: [], collection_slugs: ['sale'] } }),
@@ -93,7 +95,7 @@ describe('a coupon', () => {
       some.lines.map((each) => each.discount_cents),
       [0, 2_001],
     )
-    const half = priceOrder(
+    const half = priceCart(
       order({
         lines,
         coupon: coupon({
@@ -130,7 +132,7 @@ describe('a coupon', () => {
   for (const [reason, terms] of refusals) {
     test(`is refused as ${reason} for ${JSON.stringify(terms)}`, () => {
       for (const each of [coupon(terms), fixed(100, terms), freeShipping(terms)]) {
-        const priced = priceOrder(
+        const priced = priceCart(
           order({ lines, coupon: each, coupon_context: used, shipping: policy }),
         )
         assert.deepEqual(priced.coupon, { applied: false, reason })
@@ -148,22 +150,22 @@ describe('a coupon', () => {
       usage_limit_per_customer: 2,
       min_subtotal_cents: 3_000,
     })
-    const priced = priceOrder(order({ lines, coupon: edge, coupon_context: used }))
+    const priced = priceCart(order({ lines, coupon: edge, coupon_context: used }))
     assert.deepEqual(priced.coupon, { applied: true, reason: null })
   })
 
   test('a coupon that does not exist is reported as unknown, and an order without a coupon has no reason', () => {
-    assert.deepEqual(priceOrder(order({ coupon: 'unknown' })).coupon, {
+    assert.deepEqual(priceCart(order({ coupon: 'unknown' })).coupon, {
       applied: false,
       reason: 'unknown',
     })
-    assert.deepEqual(priceOrder(order()).coupon, { applied: false, reason: null })
+    assert.deepEqual(priceCart(order()).coupon, { applied: false, reason: null })
   })
 })
 
 describe('shipping', () => {
   const ship = (over: Parameters<typeof order>[0]) => {
-    const { shipping_cents, free_shipping_remaining_cents } = priceOrder(
+    const { shipping_cents, free_shipping_remaining_cents } = priceCart(
       order({ shipping: policy, ...over }),
     )
     return [shipping_cents, free_shipping_remaining_cents]
@@ -202,7 +204,7 @@ describe('shipping', () => {
       line({ variant_id: 'a', list_price_cents: 0, quantity: 3 }),
       line({ variant_id: 'b', list_price_cents: 0 }),
     ]
-    const priced = priceOrder(order({ lines, shipping: policy }))
+    const priced = priceCart(order({ lines, shipping: policy }))
     assert.deepEqual(
       priced.lines.map((each) => each.shipping_cents),
       [375, 125],
@@ -213,12 +215,12 @@ describe('shipping', () => {
 describe('tax', () => {
   test('is on the goods after the discount, without shipping, rounding half a cent up', () => {
     const input = order({ coupon: fixed(10), shipping: policy, tax: { rate_bps: 825 } })
-    const priced = priceOrder(input)
+    const priced = priceCart(input)
     assert.equal(priced.tax_cents, 82)
     assert.equal(priced.total_cents, 990 + 500 + 82)
   })
   test("is the provider's amount, if a provider was asked", () => {
-    const priced = priceOrder(order({ tax: { rate_bps: 825 }, tax_override: 7 }))
+    const priced = priceCart(order({ tax: { rate_bps: 825 }, tax_override: 7 }))
     assert.deepEqual([priced.tax_cents, priced.total_cents], [7, 1_007])
   })
 })
@@ -263,19 +265,19 @@ describe('bounds', () => {
   for (const [limit, input] of refusals) {
     test(`${limit}: ${JSON.stringify(input)}`, () =>
       assert.throws(
-        () => priceOrder(order(input)),
+        () => priceCart(order(input)),
         (error) => error instanceof PriceLimitError && error.limit === limit,
       ))
   }
 
   test('are inclusive', () => {
     assert.equal(
-      priceOrder(order({ lines: [line({ quantity: 10_000, list_price_cents: 10_000_000 })] }))
+      priceCart(order({ lines: [line({ quantity: 10_000, list_price_cents: 10_000_000 })] }))
         .total_cents,
       100_000_000_000,
     )
     const two = [line({ quantity: 10_000 }), line({ quantity: 10_000, variant_id: 'b' })]
-    assert.equal(priceOrder(order({ lines: two })).lines.length, 2)
+    assert.equal(priceCart(order({ lines: two })).lines.length, 2)
   })
 })
 
@@ -286,7 +288,7 @@ describe('an order that was edited', () => {
   })
 
   test('keeps the prices at which it was bought', () => {
-    const { subtotal_cents, total_cents } = repriceOrder({ ...order(), lines: [bought(3)] })
+    const { subtotal_cents, total_cents } = repriceCart({ ...order(), lines: [bought(3)] })
     assert.deepEqual([subtotal_cents, total_cents], [2_700, 2_700])
   })
 
@@ -296,9 +298,9 @@ describe('an order that was edited', () => {
       ends_at: '2020-01-01T00:00:00Z',
       min_subtotal_cents: 2_000,
     })
-    const kept = repriceOrder({ ...order({ coupon: terms }), lines: [bought(3)] })
+    const kept = repriceCart({ ...order({ coupon: terms }), lines: [bought(3)] })
     assert.deepEqual([kept.coupon, kept.discount_cents], [{ applied: true, reason: null }, 270])
-    const lost = repriceOrder({ ...order({ coupon: terms }), lines: [bought(2)] })
+    const lost = repriceCart({ ...order({ coupon: terms }), lines: [bought(2)] })
     assert.deepEqual(
       [lost.coupon, lost.discount_cents],
       [{ applied: false, reason: 'min_subtotal' }, 0],
@@ -306,7 +308,7 @@ describe('an order that was edited', () => {
   })
 
   test('costs nothing, shipping included, when no units are left', () => {
-    const none = repriceOrder({
+    const none = repriceCart({
       ...order({ shipping: policy, tax: { rate_bps: 825 }, coupon: freeShipping() }),
       lines: [bought(0)],
     })

@@ -1,5 +1,39 @@
 import type { CouponTerms } from '../../../src/modules/pricing/coupon.ts'
-import type { PriceInput, PriceLine } from '../../../src/modules/pricing/price.ts'
+import {
+  type BoughtLine,
+  type Charges,
+  type NewGoods,
+  type Priced,
+  type PricedGoods,
+  type PriceLine,
+  priceGoods,
+  priceOrder,
+  repriceGoods,
+} from '../../../src/modules/pricing/price.ts'
+import { resolveShipping } from '../../../src/modules/shipping/resolve.ts'
+import type { ShippingPolicy } from '../../../src/modules/shipping/schema.ts'
+
+/** What a cart is priced by. */
+export interface PriceInput extends NewGoods<PriceLine>, Omit<Charges, 'shipping'> {
+  shipping: ShippingPolicy | null
+  expedited: boolean
+}
+
+const charge = <L extends PriceLine | BoughtLine>(
+  goods: PricedGoods<L>,
+  { shipping, expedited, tax, tax_override, prices_include_tax }: PriceInput,
+): Priced<L> => {
+  const resolved = resolveShipping({ sent: { shipping, expedited } }, goods)
+  return priceOrder(goods, { shipping: resolved, tax, tax_override, prices_include_tax })
+}
+
+/** Prices a cart as a checkout does. */
+export const priceCart = (input: PriceInput) => charge(priceGoods(input), input)
+
+/** Prices lines that were bought as an edit does. */
+export const repriceCart = <L extends BoughtLine>(
+  input: Omit<PriceInput, 'lines'> & { lines: readonly L[] },
+) => charge(repriceGoods(input), { ...input, lines: [] })
 
 export const line = (over: Partial<PriceLine> = {}): PriceLine => ({
   variant_id: 'variant-1',
@@ -35,7 +69,7 @@ export const fixed = (amount_cents: number, over: Partial<CouponTerms> = {}) =>
 export const freeShipping = (over: Partial<CouponTerms> = {}) =>
   coupon({ type: 'free_shipping', percent_bps: null, ...over })
 
-export const order = (over: Partial<PriceInput<PriceLine>> = {}): PriceInput<PriceLine> => ({
+export const order = (over: Partial<PriceInput> = {}): PriceInput => ({
   lines: [line()],
   currency: 'USD',
   subscribe: false,

@@ -3,9 +3,8 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { bpsOf, sum } from '../../../src/kernel/money.ts'
 import { recurringTerms, termsForOrder } from '../../../src/modules/pricing/coupon.ts'
-import { priceOrder } from '../../../src/modules/pricing/price.ts'
 import { renewalAmount } from '../../../src/modules/subscriptions/price.ts'
-import { coupon, line, order } from '../pricing/setup.ts'
+import { coupon, line, order, priceCart } from '../pricing/setup.ts'
 
 const cents = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 200_000 }))
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
@@ -68,7 +67,7 @@ describe('what a renewal costs', () => {
       fc.property(goods, policies, orNull(coupons), (of, terms, used) => {
         const { shipping, expedited, rate_bps, prices_include_tax } = terms
         const lines = [line(of)]
-        const priced = priceOrder(
+        const priced = priceCart(
           order({
             lines,
             coupon: used,
@@ -93,7 +92,7 @@ describe('what a renewal costs', () => {
     fc.assert(
       fc.property(fc.array(goods, { minLength: 1, maxLength: 6 }), coupons, (many, used) => {
         const lines = many.map((each) => line({ ...each, collection_slugs: ['sale'] }))
-        const priced = priceOrder(order({ lines, coupon: used }))
+        const priced = priceCart(order({ lines, coupon: used }))
         const terms = termsForOrder(used, priced.lines)
         const off = priced.lines.map((each) => {
           const kept = priced.coupon.applied ? recurringTerms(terms, each) : null
