@@ -6811,7 +6811,7 @@ begin
     from products p
    where p.tenant_ref = new.tenant_ref and p.id = new.product_id
      for share;
-  -- Without the product its foreign key refuses the membership.
+  -- If the product does not exist, the foreign key refuses the membership.
   new.on_sale := coalesce(new.on_sale, false);
   return new;
 end $$;
@@ -7868,7 +7868,7 @@ language sql immutable as
 $$
   select array_to_tsvector(coalesce(array_agg(distinct w.lexeme), '{}'))
     from unnest(to_tsvector('simple'::regconfig, given)) as w
-   -- Three letters for each of two parts.
+   -- A compound has at least two parts of three letters each.
    where length(w.lexeme) between 6 and 50 and w.lexeme !~ '[0-9]'
 $$;
 alter routine fd_search_long_words(text) owner to fd_owner;
@@ -7909,11 +7909,11 @@ $$
          from search_words part
         where part.tenant_ref = tenant and part.word %> given.typed
           and part.word <> given.typed and length(given.typed) >= 4
-          -- A longer one may be only begun. A shorter one must be most of it: `desk` is not meant by
-          -- `desktop`.
+          -- The typed word may be the beginning of a longer one. A shorter one must be most of it: `desk` is not meant
+          -- by `desktop`.
           and (word_similarity(given.typed, part.word)
                  >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
-               -- With one typing error, a part of a compound.
+               -- A part of a compound, with one typing error.
                or length(given.typed) >= 6 and length(part.word) >= length(given.typed) + 3
                   and exists (
                     select from generate_series(length(given.typed) - 1, length(given.typed) + 1) as n
@@ -8060,7 +8060,7 @@ declare
   config regconfig;
   folded text := fd_search_fold(wanted);
   asked  tsquery;
-  -- Its words themselves: what has them comes before compounds. Null where there are none.
+  -- The typed words themselves: products with them come before compounds. Null: there are no words.
   plain  tsquery;
   named  uuid[];
   tries  integer := 1;
@@ -8093,8 +8093,8 @@ begin
   end if;
   select c.id into chosen
     from collections c where c.tenant_ref = store.tenant_ref and c.slug = collection;
-  -- As it is typed; if nothing has these words, as they may be meant; if that finds nothing either, as
-  -- a part of longer ones.
+  -- First the words as typed; if nothing has them, the words that they may stand for; if that finds nothing either,
+  -- longer words that contain them.
   loop
     with found as materialized (
       select s.product_id, s.created_at, s.price_cents, s.collections,
@@ -8105,7 +8105,7 @@ begin
         from product_search s
        where s.tenant_ref = store.tenant_ref and s.words @@ asked
     ),
-    -- Products of a collection with such a title. Those without words are not active.
+    -- Products of a collection whose title has the words. Products without searchable words are not active.
     of_collections as materialized (
       select s.product_id, s.created_at, s.price_cents, s.collections,
              case sort when 'relevance' then 0
@@ -8127,7 +8127,7 @@ begin
         join product_search s on s.tenant_ref = store.tenant_ref and s.product_id = m.product_id
        where browses and m.tenant_ref = store.tenant_ref and m.collection_id = chosen and m.on_sale
     ),
-    -- What has it inside of a longer word. Looking there is dear, so no more than a thousand are shown.
+    -- Products with the words inside longer words. Looking there is expensive, so at most a thousand are shown.
     inner_parts as materialized (
       select s.product_id, s.created_at, s.price_cents, s.collections,
              case sort when 'relevance' then -word_similarity(folded, s.names)::float8
@@ -8153,7 +8153,7 @@ begin
        order by h.place, h.created_at desc, h.product_id
        limit page_limit offset page_offset
     ),
-    -- Everything is counted in one go over the matches; what follows adds up a few groups.
+    -- Everything is counted in one pass over the matches; the following steps add up a few groups.
     groups as materialized (
       select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
              count(*) as count
@@ -8234,7 +8234,7 @@ $$
         or (t.is_last and not exists (select from typed other where other.stem is not null))
   )
   select concat_ws(' | ', n.terms,
-           -- A SKU may be written with other signs between its parts, or none.
+           -- A SKU may be typed with other signs between its parts, or none.
            case when g.count between 2 and 6
                 then format('''%s/%s'':*', store, left(g.joined, 50)) end)::tsquery
     from needed n,
@@ -8265,7 +8265,7 @@ begin
     from unnest(ids) as one
     join products p on p.tenant_ref = target and p.id = one
    cross join lateral (
-     -- Nobody looks for the last of a thousand variants, and a row has its limits.
+     -- No shopper looks for the last of a thousand variants, and a row has its limits.
      select min(v.price_cents) as price_cents,
             case when p.status = 'active'
                  then (array_agg(fd_search_fold(v.sku) order by v.position, v.id))[:500] end as skus
@@ -8291,7 +8291,7 @@ begin
             case when fd_search_joins_words(stemmer)
                  then fd_search_long_words(fd_search_fold(folded.texts)) else '' end as long_words,
             btrim(left(concat_ws(' ', folded.name, array_to_string(v.skus, ' ')), 10000)) as names,
-            -- As it is written too, for whoever has typed only the beginning of a word.
+            -- The words as written too, for a shopper who has typed only the beginning of a word.
             fd_search_scope(number, to_tsvector(stemmer, folded.name)
                                     || to_tsvector('simple', folded.name)
                                     || to_tsvector(stemmer, folded.spelt_out)
@@ -8345,7 +8345,7 @@ $$
   select coalesce(string_agg(concat('''', store, '/', w.lexeme, '''',
                                     ':' || array_to_string(w.positions, ',')), ' '), '')::tsvector
     from unnest(vector) as w
-   -- PostgreSQL has a limit for a word, and nobody types one as long as this.
+   -- PostgreSQL has a limit for a word, and no shopper types such a long one.
    where octet_length(w.lexeme) <= 200
 $$;
 alter routine fd_search_scope(bigint,tsvector) owner to fd_owner;
@@ -8403,7 +8403,7 @@ begin
     config := fd_search_config(store.language);
     asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, true);
   end if;
-  -- In the order of a search: as it is typed, as it may be meant, as a part of longer words.
+  -- In the order of a search: words as typed, words that they may stand for, parts of longer words.
   loop
     named := array(select c.id from collections c
                     where tries <= 2 and c.tenant_ref = store.tenant_ref and c.title_words @@ asked);
@@ -8418,7 +8418,7 @@ begin
                 where m.tenant_ref = store.tenant_ref and m.collection_id = any (named)
                 limit looked_at) as m
          join product_search s on s.tenant_ref = store.tenant_ref and s.product_id = m.product_id
-        -- Those without words are not active.
+        -- Products without searchable words are not active.
         where s.words <> '' and not s.words @@ asked)
       union all
       (select s.product_id, s.created_at, -word_similarity(folded, s.names)::float8
@@ -8648,7 +8648,7 @@ begin
      where tenant_ref = new.tenant_ref and variant_id = new.variant_id;
     insert into inventory_costs (tenant_ref, variant_id, units, value_cents, last_units, last_value_cents)
     values (new.tenant_ref, new.variant_id, units_before,
-            -- What is there already is taken to have cost as much.
+            -- The units on hand already are taken to have cost as much.
             fd_stock_value(0, round(new.cost_cents::numeric * greatest(units_before, 0) / new.quantity)),
             new.quantity, new.cost_cents)
     returning * into known;
@@ -8667,12 +8667,12 @@ begin
     if new.order_id is null then
       perform fd_stock_value(known.value_cents, brought);
     else
-      -- What comes back from a shopper is never refused.
+      -- Units that a shopper sends back are never refused.
       brought := least(brought, greatest(0, fd_stock_value_max() - known.value_cents));
     end if;
     filled := least(new.quantity, greatest(-units_before, 0));
     kept := round(brought * (new.quantity - filled) / new.quantity);
-    -- What comes back from a shopper was counted as sold.
+    -- Units that a shopper sends back were counted as sold.
     sold := brought - kept - case when new.cost_cents is null and new.order_id is not null then brought else 0 end;
   else
     kept := case when units_before <= -new.quantity then -known.value_cents

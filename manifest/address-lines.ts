@@ -116,7 +116,7 @@ export function addressLines(
 
 const PARTS: readonly Part[] = ['N', 'A', 'C', 'S', 'Z']
 
-/** Makes one line of a value, so that none can look like two lines of an address. */
+/** Makes a value one line, so that it cannot look like two lines of an address. */
 const clean = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim()
 
 const isPart = (sign: string): sign is Part => PARTS.some((part) => part === sign)

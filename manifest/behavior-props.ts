@@ -6,7 +6,7 @@ import { asset, email, line, list, object, slug, text, toggle, whole } from './p
 const offer = (meaning: string, fallback: boolean) =>
   object(meaning, { enabled: toggle('Whether it is on.', fallback) })
 
-/** Ten years. No person means a longer limit. */
+/** Ten years: no store means a longer time limit. */
 export const RETURN_DAYS_MAX = 3_650
 
 export const BEHAVIOR_PROPS = {

@@ -54,7 +54,7 @@ export const readableOn = (background: Colour): Colour =>
 /** WCAG asks 4.5 of running text. A little more, because colours are rounded afterwards. */
 const CONTRAST_MIN = 4.6
 
-/** The colour itself if it is readable on the background; else mixed with `towards` until it is. */
+/** The colour itself if it is readable on the background; else mixed with `towards` until it is readable. */
 export function readableColour(colour: Colour, background: Colour, towards: Colour): Colour {
   for (let share = 1; share > 0; share -= 0.1) {
     const mixed = mix(colour, towards, share)

@@ -246,8 +246,8 @@ export const cityKindOf = (country: string): CityKind =>
   Object.hasOwn(CITY_KINDS, country) ? (CITY_KINDS[country] ?? 'city') : 'city'
 
 /**
- * Writes a postal code as the post of its country does: in capitals, and with the space or the hyphen of the
- * example. A text that does not fit the rule stays as it is.
+ * Writes a postal code as the country's post office does: in capitals, and with the space or the hyphen of the example.
+ * A text that does not fit the rule stays as it is.
  */
 export function tidyPostcode(country: string, text: string): string {
   const { pattern, example } = ruleOf(country).postcode ?? { pattern: null, example: null }

@@ -34,7 +34,7 @@ const SPACING = /^-?\d{1,2}(\.\d{1,3})?(px|rem|em)$/
 /** A moment with its offset from UTC: without one, it would depend on the reader's place. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/
 
-/** As the platform takes it in a checkout. */
+/** The names of tax providers that the platform accepts in a checkout. */
 const TAX_PROVIDER = /^(null|flat_rate|[a-z0-9]+_tax)$/
 
 export const FORMS: Partial<Record<TextKind, Form>> = {

@@ -5,17 +5,17 @@
  */
 
 /**
- * The most that is rendered of one text. Below it, any text of 60,000 characters takes less than a tenth of a second,
- * in which a process answers no other store. The terms of a large shop weigh 7,000.
+ * A text is rendered up to this weight. Below it, any text of 60,000 characters takes less than a tenth of a second, in
+ * which a process answers no other store. The terms of a large shop weigh 7,000.
  */
 export const TEXT_WEIGHT_MAX = 20_000
 
-/** The most that is rendered of all texts of a page. */
+/** The texts of a page are rendered up to this weight together. */
 export const PAGE_WEIGHT_MAX = 30_000
 
 /** A line may begin a block, which costs as much as several marks. */
 const LINE = 3
-/** A cell of a table. One that is filled up is not in the text. */
+/** A cell of a table. Cells that fill up a short row are not in the text. */
 const CELL = 2
 
 const LINE_END = /\r\n?|\n/
@@ -54,8 +54,8 @@ function countMarks(line: string): number {
 const IN_DELIMITER = '|:- \t'
 
 /**
- * How many columns a table has at most that begins with these two lines; 0 where none can begin. The second line ends
- * in pipes, dashes and colons; before them stand the marks of quotes and lists.
+ * How many columns a table that begins with these two lines has at most; 0 if no table can begin there. The second line
+ * ends in pipes, dashes and colons; before them stand the marks of quotes and lists.
  */
 function columnsOf(above: string, line: string): number {
   if (!above.includes('|')) return 0

@@ -23,7 +23,7 @@ export const LEGAL_KINDS: readonly PageKind[] = [
   'imprint',
 ]
 
-/** More than a store writes. All of them are read with the manifest. */
+/** More pages than a store writes. All of them are read with the manifest. */
 export const PAGES_MAX = 100
 
 export const PAGE_PROPS = {

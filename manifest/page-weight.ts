@@ -8,13 +8,16 @@ import { isSectionName, SECTION_TYPES } from './section-types.ts'
  * (decision 0073).
  */
 
-/** Weighs a text as a page shows it: one that is too heavy is shown as it was written, which costs next to nothing. */
+/** Weighs a text as a page shows it. A text that is too heavy is shown unrendered, which costs next to nothing. */
 export function shownWeight(text: string | null): number {
   const weight = text === null ? 0 : markdownWeight(text)
   return weight > TEXT_WEIGHT_MAX ? 0 : weight
 }
 
-/** Counts the sections before the one by which all texts of the page are too heavy. `above` is the page's own text. */
+/**
+ * Counts the sections that are shown: those before the section that makes the page's texts too heavy. `above` is the
+ * page's own text.
+ */
 export function countShownSections(
   sections: readonly unknown[],
   above: string | null = null,

@@ -32,7 +32,7 @@ const RATES = {
 
 const COUNTRIES_MAX = 300
 
-/** A delivery that takes longer is told to its shopper in other words. */
+/** Shoppers are told of a longer delivery in the store's own texts. */
 const DELIVERY_DAYS_MAX = 365
 
 const days = (meaning: string) => whole(meaning, { max: DELIVERY_DAYS_MAX, required: true })
@@ -40,7 +40,7 @@ const days = (meaning: string) => whole(meaning, { max: DELIVERY_DAYS_MAX, requi
 const deliveryDays = (meaning: string) =>
   object(meaning, { min: days('The fewest.'), max: days('The most.') })
 
-/** How long shipping takes. Other than the prices, these are read as well as possible. */
+/** How long shipping takes. Unlike the prices, a wrong member here is ignored, and the others are read. */
 export const DELIVERY_PROPS = {
   delivery_days: deliveryDays(
     'How many working days, Monday to Friday, standard shipping takes from the order to the arrival. Shoppers are told the dates; without it, none.',
@@ -126,7 +126,7 @@ export function listTaxFaults(tax: unknown): Fault[] {
   return isNoTax(tax) ? [] : faultsOfKnown(TAX_PROPS, tax)
 }
 
-/** The faults of the known members. Members that are not known change nothing. */
+/** The faults of known members. Unknown members are ignored. */
 function faultsOfKnown(props: Props, value: JsonObject): Fault[] {
   const known = Object.keys(props).filter((name) => Object.hasOwn(value, name))
   const given = Object.fromEntries(known.map((name) => [name, value[name]]))
@@ -158,7 +158,10 @@ export interface DeliveryDays {
   max: number
 }
 
-/** Reads how long both ways of shipping take, whichever number is first; null where the store does not say it. */
+/**
+ * Reads how long both ways of shipping take, in whichever order the two numbers stand; null if the store does not say
+ * it.
+ */
 export function readDeliveryDays(shipping: unknown) {
   const { delivery_days, expedited_delivery_days } = readProps(SHIPPING_PROPS, shipping)
   const read = ({ min, max }: Record<keyof DeliveryDays, number | null>): DeliveryDays | null =>

@@ -133,7 +133,7 @@ export const length = textOf('length', 12)
 export const spacing = textOf('spacing', 12)
 /** The ISO 3166-1 code of a country. */
 export const country = textOf('country', 2)
-/** The name of what works out a tax. */
+/** The name of a tax provider. */
 export const taxProvider = textOf('taxProvider', 64)
 
 interface Range {
@@ -159,7 +159,7 @@ export const whole = (
   more: More & { min?: number; max: number; nullable?: true },
 ): WholeProp => ({ kind: 'whole', meaning, min: 0, ...more })
 
-/** The largest amount that the platform takes. */
+/** The largest amount that the platform accepts. */
 const CENTS_MAX = 100_000_000_000
 
 export const cents = (meaning: string, more: More & { nullable?: true } = {}): WholeProp => ({

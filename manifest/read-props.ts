@@ -12,8 +12,8 @@ import type {
 } from './prop.ts'
 
 /**
- * Reads values of a manifest, which may hold anything, and tells what is wrong with them. A value
- * without a fault is read as it is. One with a fault is read as its default, or cut to its limit.
+ * Reads values of a manifest, which may hold anything, and lists what is wrong with them. A value without a fault is
+ * read as it is. A value with a fault is read as its default, or cut to its limit.
  */
 
 /** What is wrong with a value, at a JSON Pointer below the value. */
@@ -113,7 +113,7 @@ export function listUnknown(props: Props, value: JsonObject, max: number): Fault
   )
 }
 
-/** A name as a part of a JSON Pointer, cut to what a person reads. */
+/** A member's name as a part of a JSON Pointer, cut to a readable length. */
 export const pointerPart = (name: string) =>
   name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')
 

@@ -26,7 +26,7 @@ export interface SectionType {
   meaning: string
   /** Where it stands: in its place on the page, or above or below every page. */
   placement: 'page' | 'header' | 'footer'
-  /** How many of this type are shown; the others are not. */
+  /** How many sections of this type are shown; further ones are not. */
   countMax?: number
   props: Props
   picture: string

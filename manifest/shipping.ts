@@ -1,5 +1,5 @@
 /**
- * What shipping costs by the policy of a store. The platform charges by this formula, and the storefront tells prices
+ * What shipping costs by the policy of a store. The platform charges by this formula, and the storefront shows prices
  * by it before there is a cart.
  */
 
@@ -18,7 +18,7 @@ export interface Shipment {
   expedited: boolean
 }
 
-/** The rate of a way of shipping, which standard shipping costs below the threshold and expedited shipping always. */
+/** The rate of a way of shipping. Standard shipping costs its rate below the threshold, expedited shipping always. */
 export const shippingRate = (rates: ShippingRates, expedited: boolean): number =>
   Math.min(expedited ? rates.expedited_rate_cents : rates.flat_rate_cents, rates.max_cents)
 
@@ -26,7 +26,7 @@ export const shippingRate = (rates: ShippingRates, expedited: boolean): number =
 export const shippingPrice = (rates: ShippingRates, shipment: Shipment): number =>
   missingForFreeShipping(rates, shipment) === 0 ? 0 : shippingRate(rates, shipment.expedited)
 
-/** Returns the price of goods that is missing for free shipping; null where no amount makes it free. */
+/** Returns how much more a shopper must buy for free shipping; null if no amount makes it free. */
 export function missingForFreeShipping(
   { free_shipping_threshold_cents: threshold = null }: ShippingRates,
   { goods_cents, expedited }: Shipment,

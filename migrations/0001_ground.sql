@@ -47,13 +47,11 @@ end $$;
 
 revoke all on procedure fd_fence from public;
 
--- Lets the worker look over all stores for due rows of a table, while no store is set.
---
--- `due` alone would be `true or tenant_ref = fd_tenant()`. A condition in it would not do: it would leave
--- fd_tenant() in the statement, which raises while no store is set, already when it is planned. So the
--- condition is a restrictive policy. It is written as `case ... is not null` because PostgreSQL takes such a
--- test to hold for nearly all rows (0.995); any other form halves its estimates or worse, and a claim then
--- reads all rows of a store in place of the first due ones.
+-- Lets the worker look over all stores for due rows of a table, while no store is set. The simple condition `due or
+-- tenant_ref = fd_tenant()` would leave fd_tenant() in the statement, which raises while no store is set, even when
+-- the statement is only planned. So the condition is a restrictive policy. It is written as `case ... is not null`
+-- because PostgreSQL estimates that such a test holds for nearly all rows (0.995); any other form halves its estimates
+-- or worse, and a claim then reads all rows of a store in place of the first due ones.
 create procedure fd_due(target regclass)
 language plpgsql as $$
 begin
@@ -72,7 +70,7 @@ begin
   raise exception '% is append-only', tg_table_name using errcode = 'FD002';
 end $$;
 
--- Makes a table append-only for everyone, whatever is granted.
+-- Makes a table append-only for every role, whatever is granted.
 create procedure fd_freeze(target regclass)
 language plpgsql as $$
 begin
@@ -83,8 +81,8 @@ end $$;
 revoke all on function fd_refuse_change from public;
 revoke all on procedure fd_freeze from public;
 
--- Refuses to delete a row that is younger than a time; the arguments are its column and that time. So an
--- append-only table can be pruned, and what was written lately stays, whatever a setting says.
+-- Refuses to delete a row that is younger than a time; the arguments are its column and that time. So an append-only
+-- table can be pruned, and recent rows stay, whatever a setting says.
 create function fd_refuse_young() returns trigger
 language plpgsql as $$
 begin
@@ -135,7 +133,7 @@ create function fd_now() returns timestamptz
               else now() end
 $$;
 
--- The same at this very moment, not at the transaction's begin: for rows whose time is their order.
+-- Business time at this very moment, not at the transaction's begin: for rows that are ordered by their time.
 create function fd_clock() returns timestamptz
   language sql volatile parallel safe as $$
   select case when current_setting('app.clock_offset', true) <> ''
@@ -422,15 +420,15 @@ end $$;
 revoke all on function fd_make_partition, fd_month_rows, fd_misplaced_rows from public;
 grant execute on function fd_make_partition, fd_month_rows, fd_misplaced_rows to fd_worker;
 
--- What SECRET_KEY the database was set up with: a value that is derived from it, and does not tell it.
--- `migrate` writes the only row, and the doctor compares it, so that a changed key is called that.
+-- A value derived from the SECRET_KEY that the database was set up with; it does not reveal the key. `migrate` writes
+-- the only row, and the doctor compares it, so that a changed key is reported as a changed key.
 create table installation (
   only_row  boolean default true primary key check (only_row),
   key_check text    not null check (length(key_check) = 64)
 );
 
--- Who changed what, and when. Written in the transaction of the change; never changed itself. A checkout
--- writes nothing here.
+-- Who changed what, and when. A row is written in the transaction of the change, and never changed. A checkout writes
+-- nothing here.
 create table audit_log (
   tenant_ref     text        not null,
   id             uuid        not null default fd_uuid(),
@@ -516,7 +514,8 @@ create table idempotency_keys (
   response_body   text,
   created_at      timestamptz not null default now(),
   answered_at     timestamptz,
-  -- When somebody was last told that the operation cannot be ended: that is tried every minute.
+  -- When an alert last reported that the operation cannot be ended. The reconciler tries again every minute, and must
+  -- not report as often.
   alerted_at      timestamptz,
   -- A lease and the time of the next attempt are two things. `lease_until` says how long the process that
   -- works on a key may do so; `next_attempt_at` says when a key whose outcome is unknown is looked at again,
@@ -536,7 +535,7 @@ call fd_fence('idempotency_keys', app => 'select, insert, update, delete',
 call fd_due('idempotency_keys');
 call fd_bundle_checks('idempotency_keys');
 
--- By which an erasure finds the keys of a customer's orders.
+-- An erasure finds the keys of a customer's orders by this index.
 create index idempotency_keys_of_resource on idempotency_keys (tenant_ref, resource_id)
  where resource_id is not null;
 create index idempotency_keys_due on idempotency_keys (due_at)

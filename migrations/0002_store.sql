@@ -9,7 +9,7 @@ create table stores (
   display_name      text        not null check (length(display_name) between 1 and 200),
   status            text        not null default 'draft'
                     check (status in ('draft', 'live', 'suspended')),
-  -- Whoever proves this address owns the store. Lower case.
+  -- The owner of the store is the account that proves this address. Lower case.
   owner_email       text        check (length(owner_email) <= 254),
   currency          text        not null default 'USD' check (currency ~ '^[A-Z]{3}$'),
   language          text        not null default 'en' check (length(language) <= 35),
@@ -22,8 +22,8 @@ create table stores (
   -- many are left.
   stock_hint        text        not null default 'none'
                     check (stock_hint in ('none', 'low', 'count')),
-  -- A parcel counts as delivered by itself some days after it was shipped, where the store says how many: few
-  -- carriers tell, and the window for returns begins with the delivery.
+  -- How many days after it was shipped a parcel counts as delivered. Null: never by itself. Few carriers report a
+  -- delivery, and the window for returns begins with it.
   auto_deliver_days integer     check (auto_deliver_days between 1 and 365),
   -- A sandbox store pays with the simulated gateway alone, whatever the gateway of the installation is: it
   -- has an account there from its first moment on, and can have no other.
@@ -45,7 +45,7 @@ create index stores_named on stores using gin (lower(tenant_ref || ' ' || displa
 
 -- For fd_owned_stores.
 create policy gate on stores for select to fd_gate using (true);
--- What the search may read of a store.
+-- The columns of a store that the search may read.
 create policy search on stores for select to fd_search using (true);
 grant select (tenant_ref, store_number, status, language) on stores to fd_search;
 grant select on stores to fd_gate;
@@ -68,8 +68,8 @@ alter function fd_owned_stores owner to fd_gate;
 revoke all on function fd_owned_stores from public;
 grant execute on function fd_owned_stores to fd_app;
 
--- Which add-ons a store may use. What the tier gives, what the merchant switched on and what the operator
--- ruled are three things, kept apart: the operator's word outlives the merchant's.
+-- Which add-ons a store may use. The tier's add-ons, the merchant's switches and the operator's rulings are stored
+-- apart: a ruling stays when the merchant switches.
 create table entitlement_tiers (
   tenant_ref text        not null references stores,
   tier       text        not null check (length(tier) <= 40),
@@ -78,7 +78,7 @@ create table entitlement_tiers (
 );
 call fd_fence('entitlement_tiers', app => 'select, insert, update', worker => 'select');
 
--- The add-ons that a merchant switched on, and what the operator allows or denies.
+-- The merchant's switches of add-ons, and the operator's rulings on them.
 create table entitlements (
   tenant_ref  text        not null references stores,
   feature_key text        not null check (length(feature_key) <= 60),
@@ -116,9 +116,9 @@ create index entitlement_requests_all_newest on entitlement_requests (created_at
 create index entitlement_requests_all_of_status
   on entitlement_requests (status, created_at desc, id desc);
 
--- How much a store may have of what it can create without end, in rows and in bytes. Triggers count, so that
--- no path leaves anything out, and refuse what exceeds the limit. They lock the counter of the store: of two
--- callers at the limit one passes.
+-- How much a store may have of everything that it can create, in rows and in bytes. Triggers count, so that every code
+-- path is counted, and refuse what exceeds the limit. They lock the counter of the store: of two callers at the limit
+-- one passes.
 --
 -- The limits of all stores (tier '*') and of the stores of a tier. The operator may change them.
 create table usage_limits (
@@ -152,7 +152,7 @@ insert into usage_limits (limit_key, max) values
   ('affiliates', 100000),
   ('campaigns', 10000);
 
--- What a store has, and the limit that the operator set for it alone.
+-- What a store uses of each limit, and the limit that the operator set for it alone.
 create table store_usage (
   tenant_ref   text   not null references stores,
   limit_key    text   not null check (length(limit_key) <= 40),
@@ -238,7 +238,7 @@ end $$;
 
 revoke all on procedure fd_meter from public;
 
--- Store owners and their sessions. An owner may have stores in many tenants, so neither has one.
+-- Store owners and their sessions. An owner may have several stores, so neither table belongs to a store.
 create table owners (
   id                uuid        not null default fd_uuid() primary key,
   -- Lower case.
@@ -289,7 +289,7 @@ create index owner_callers_by_time on owner_callers (last_at);
 create table credentials (
   tenant_ref    text        not null references stores,
   id            uuid        not null default fd_uuid(),
-  -- The part of the key that is no secret: finds the row, and names the key to its owner.
+  -- The part of the key that is not secret: the row is found by it, and the owner sees it in the list of keys.
   public_id     text        not null check (public_id ~ '^[0-9A-Za-z]{8}$'),
   secret_hash   bytea       not null check (length(secret_hash) = 32),
   label         text        not null check (length(label) between 1 and 80),
@@ -316,7 +316,7 @@ create index credentials_newest on credentials (tenant_ref, created_at, id);
 create policy gate on credentials for select to fd_gate using (true);
 grant select on credentials to fd_gate;
 
--- All that the check of a key needs, in one row or none.
+-- Returns all columns that the check of a key needs, in one row or none.
 create function fd_find_credential(wanted text)
 returns table (tenant_ref text, id uuid, scopes text[], secret_hash bytea, active boolean)
 language sql stable security definer set search_path = public, pg_temp as $$
@@ -338,7 +338,7 @@ create table storefront_tokens (
   id         uuid        not null default fd_uuid(),
   label      text        not null check (length(label) between 1 and 80),
   token_hash bytea       not null check (length(token_hash) = 32),
-  -- The last characters, by which a person knows it.
+  -- The last characters of the token, by which a person recognises it.
   hint       text        not null check (length(hint) = 4),
   created_at timestamptz not null default now(),
   primary key (tenant_ref, id)
@@ -390,10 +390,10 @@ create table domains (
   -- Since when the record of an active name is gone, so that its owner is told once.
   lapsed_at          timestamptz,
   removed_at         timestamptz,
-  -- A name that was live may still point at us when its store has let it go. Until then no other store gets
-  -- it.
+  -- A hostname that was live may still point at us after its store has removed it. Until this time no other store can
+  -- claim it.
   quarantined_until  timestamptz,
-  -- Null: not asked about again.
+  -- Null: DNS is not checked again.
   next_check_at      timestamptz default now() + interval '5 minutes',
   lease_until        timestamptz,
   lease_token        uuid,
@@ -413,8 +413,8 @@ create unique index domains_primary on domains (tenant_ref) where is_primary;
 create index domains_due on domains (next_check_at) where next_check_at is not null;
 create index domains_due_of_tenant on domains (tenant_ref, next_check_at)
  where next_check_at is not null;
--- Finds who has a name, before or whatever the tenant. Not unique, so that the table can be spread by tenant:
--- that a name has one holder is seen to by whoever gives it, under a lock on the name.
+-- Finds the store of a hostname, before any store is set. Not unique, so that the table can be spread by tenant: the
+-- code that gives a hostname to a store checks under a lock on the name that no other store has it.
 create index domains_gate on domains (hostname)
  where status in ('verified', 'provisioning', 'active') or quarantined_until is not null;
 -- The list without a filter leaves removed domains out, so its index does too.
@@ -425,7 +425,7 @@ create index domains_of_status on domains (tenant_ref, status, created_at desc, 
 create policy gate on domains for select to fd_gate using (true);
 grant select on domains to fd_gate;
 
--- Who holds a name: the store it is live for, else the one it is quarantined for. One row or none.
+-- The store that has a hostname: it is live there, or else quarantined for it. One row or none.
 create function fd_find_hostname(wanted text)
 returns table (tenant_ref text, status text)
 language sql stable security definer set search_path = public, pg_temp as $$
@@ -442,16 +442,16 @@ alter function fd_find_hostname owner to fd_gate;
 revoke all on function fd_find_hostname from public;
 grant execute on function fd_find_hostname to fd_app, fd_worker;
 
--- Whom a store knows, by the storefront's own name for them.
+-- The customers of a store, by the reference that the storefront gave them.
 create table customers (
   tenant_ref       text        not null,
-  -- A keyed hash of customer_ref. It stays when all else is erased, so that whatever still comes in under
-  -- that reference finds the tombstone and restores nothing.
+  -- A keyed hash of customer_ref. It stays when all other columns are erased, so that later data under that reference
+  -- find this row and restore nothing.
   ref_hash         bytea       not null check (length(ref_hash) = 32),
   customer_ref     text        check (length(customer_ref) between 1 and 200),
   person_id        uuid,
   email            text        check (length(email) <= 320),
-  -- The one spelling for comparing: guests are matched by it.
+  -- The address in one spelling for comparisons: guests are matched by it.
   email_folded     text        check (length(email_folded) <= 320),
   name             text        check (length(name) <= 300),
   tags             text[]      not null default '{}',
@@ -472,7 +472,7 @@ create table customers (
 call fd_fence('customers', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_bundle_checks('customers');
 
--- In one direction for both columns: a cursor compares them together.
+-- Both columns descend, because a cursor compares them together.
 create index customers_newest on customers (tenant_ref, first_seen_at desc, ref_hash desc) where erased_at is null;
 -- An erased customer has no reference, name or address, so that these indexes have none of them.
 create index customers_by_ref on customers (tenant_ref, ref_folded text_pattern_ops)
@@ -489,7 +489,7 @@ create index customers_by_last_name on customers (tenant_ref, last_name_folded t
 create table test_clocks (
   tenant_ref      text        not null references stores,
   id              uuid        not null default fd_uuid(),
-  -- How far the store's time is ahead of the machine's. Only a reset makes it less.
+  -- How far the store's time is ahead of the machine's. Only a reset reduces it.
   offset_ms       bigint      not null default 0 check (offset_ms >= 0),
   state           text        not null default 'ready'
                   check (state in ('ready', 'advancing', 'failed')),
@@ -500,7 +500,7 @@ create table test_clocks (
   -- The number of the move, and how many of its runs are recorded.
   move            integer     not null default 0 check (move >= 0),
   ran_count       integer     not null default 0 check (ran_count >= 0),
-  -- How often due work could not be done, or has failed, since time last passed.
+  -- How many times due work could not be done, or failed, since the clock last moved.
   waits           integer     not null default 0 check (waits >= 0),
   failures        integer     not null default 0 check (failures >= 0),
   next_attempt_at timestamptz,
@@ -532,7 +532,7 @@ create table test_clock_runs (
   -- In the store's time.
   at         timestamptz not null,
   kind       text        not null check (length(kind) <= 40),
-  -- What it was done to.
+  -- What the work was done to.
   subject    text        check (length(subject) <= 200),
   outcome    text        not null check (length(outcome) <= 200),
   primary key (tenant_ref, move, place)

@@ -1,7 +1,7 @@
 -- Messages: webhooks that merchants are told by, with the ledger of their deliveries, and events that payment
 -- providers send us.
 
--- Who wants to hear of what.
+-- The endpoints of a store's integrators, and the events that each receives.
 create table webhook_subscriptions (
   tenant_ref           text        not null references stores,
   id                   uuid        not null default fd_uuid(),
@@ -28,10 +28,10 @@ call fd_fence('webhook_subscriptions', app => 'select, insert, update', worker =
 
 create index webhook_subscriptions_kept on webhook_subscriptions (tenant_ref, created_at, id)
  where deleted_at is null;
--- An operator names a subscription, or a delivery, by its id alone, and the store is found by it.
+-- An operator names an endpoint, or a delivery, by its id alone, and this index finds its store.
 create unique index webhook_subscriptions_by_id on webhook_subscriptions (id);
 
--- How far a store's events are numbered. Locked by whoever numbers, never by whoever sells.
+-- Up to which number a store's events are numbered. The loop that numbers locks the row; checkouts never do.
 create table webhook_feeds (
   tenant_ref text   not null primary key references stores,
   sealed_to  bigint not null default 0 check (sealed_to >= 0)
@@ -54,7 +54,7 @@ create table webhook_events (
   order_id           uuid,
   customer_ref       text,
   emitted_at         timestamptz not null default fd_now(),
-  -- What the envelope says.
+  -- The time in the envelope.
   created_at         timestamptz,
   -- Deliveries that are under way are finished first.
   erase_requested_at timestamptz,
@@ -99,8 +99,8 @@ create table webhook_deliveries (
   created_at         timestamptz not null default fd_now(),
   delivered_at       timestamptz,
   dead_lettered_at   timestamptz,
-  -- When a merchant has asked for the event again, which its endpoint had missed. The delivery says so to its
-  -- receiver.
+  -- When a merchant asked for this event again, because the endpoint had missed it. The delivery is marked as a
+  -- replay.
   replayed_at        timestamptz,
   primary key (tenant_ref, id),
   check (attempt_count >= ladder_from),
@@ -128,8 +128,8 @@ create index webhook_deliveries_of_type
   on webhook_deliveries (tenant_ref, event_type, created_at desc, id desc);
 create index webhook_deliveries_of_event on webhook_deliveries (tenant_ref, event_id, subscription_id);
 
--- Each attempt that came to an end. What the endpoint said is not kept. An attempt is written by the
--- statement that changes its delivery, with that delivery's id, so that a key to it would say nothing new.
+-- Each attempt that has ended. What the endpoint answered is not stored. An attempt is written by the statement that
+-- changes its delivery, with the delivery's id, so that a foreign key would add nothing.
 create table webhook_attempts (
   tenant_ref  text        not null,
   delivery_id uuid        not null,
@@ -172,20 +172,20 @@ call fd_freeze_young('webhook_attempts_before', 'at', '28 days');
 call fd_freeze_young('webhook_attempts_random', 'at', '28 days');
 call fd_freeze_young('webhook_attempts_default', 'at', '28 days');
 
--- What is to be sent and is in nobody's hands: one row for each delivery, put here when its event has its
--- bytes, taken away when a lane takes it, and put back when that lane ends before it was sent. The ledger of
--- deliveries needs no index of its own for that, and so writing down what arrived touches none.
+-- The deliveries that wait to be sent: one row for each delivery, added when its event has its bytes, removed when a
+-- lane claims it, and added again when that lane ends before it was sent. So the ledger of deliveries needs no index
+-- for the queue, and recording a success touches no index.
 create table webhook_queue (
   tenant_ref      text        not null,
   delivery_id     uuid        not null,
   subscription_id uuid        not null,
   event_id        uuid        not null,
   due_at          timestamptz not null,
-  -- As in the delivery, which is not read to send it.
+  -- Copied from the delivery, which is not read to send it.
   attempt_count   integer     not null,
   ladder_from     integer     not null,
-  -- The time by which deliveries are listed, so that the list of the pending ones reads the queue alone.
-  -- Null: the delivery has it.
+  -- The creation time of the delivery, by which deliveries are listed, so that the list of pending ones reads the
+  -- queue alone. Null: the delivery has it.
   created_at      timestamptz,
   -- Replays of an endpoint go through one lane, in the order of their numbers.
   is_replay       boolean     not null default false,
@@ -203,15 +203,15 @@ create index webhook_queue_replays on webhook_queue (tenant_ref, subscription_id
 -- after another. The lease is the lane's, so that taking a delivery writes nothing to the delivery itself.
 create table webhook_lanes (
   tenant_ref      text        not null,
-  -- Of the claim that opened the lane, and which of its lanes it is.
+  -- The token of the claim that opened the lane, and the lane's number within that claim.
   lease_token     uuid        not null,
   lane            integer     not null,
   lease_until     timestamptz not null,
   subscription_id uuid        not null,
-  -- Nobody else takes these while the row is here.
+  -- No other worker claims these deliveries while the row exists.
   deliveries      uuid[]      not null,
   primary key (tenant_ref, lease_token, lane)
--- Written anew with every row of deliveries; a page needs room for it.
+-- The row is updated with every delivery, and its page needs room for that.
 ) with (fillfactor = 50);
 call fd_fence('webhook_lanes', app => 'select', worker => 'select, insert, update, delete');
 call fd_due('webhook_lanes');
@@ -229,15 +229,15 @@ $$;
 revoke all on function fd_delivery_id from public;
 grant execute on function fd_delivery_id to fd_app, fd_worker;
 
--- Queues the deliveries of an event that has got its bytes, whoever gave them. A dead letter that is sent
--- again before that is in the queue already; no lane takes it before it has its bytes. Refuses a number that
--- another event of the store has: the numbering of a store is serialised by the row of its feed, so that no
--- other numbering is under way.
+-- Queues the deliveries of an event once it has its bytes, whichever code wrote them. A dead letter that is redriven
+-- before that is in the queue already; no lane claims it before the event has its bytes. Refuses a number that another
+-- event of the store has: the numbering of a store is serialised by the row of its feed, so that no other numbering is
+-- under way.
 --
--- A plan that PostgreSQL made while the tables were small is used when they are large, and without statistics
--- an index scan by the store alone looks as good as one by the whole key. So the plan must go by the indexes
--- from the start, and `offset 0` keeps it from joining: each row is looked up by its whole key. The same
--- holds for fd_deliveries_have_events.
+-- A plan that PostgreSQL made while the tables were small is used when they are large, and without statistics an index
+-- scan by the store alone looks as good as one by the whole key. So the plan must go by the indexes from the start,
+-- and `offset 0` keeps it from joining: each row is looked up by its whole key. The same holds for
+-- fd_deliveries_have_events.
 create function fd_queue_sealed() returns trigger
 language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
@@ -292,7 +292,8 @@ create trigger queue_sealed after update on webhook_events
 create trigger have_events after insert on webhook_deliveries
   referencing new table as added for each statement execute function fd_deliveries_have_events();
 
--- Whether a month must stay for now: it has a delivery that is still to be sent, or its deliveries are there.
+-- Whether a month must not be dropped yet: one of its deliveries is still to be sent, or (for events) its deliveries
+-- still exist.
 create function fd_month_must_stay(parent text, wanted date) returns boolean
 language sql stable as $$
   select case parent
@@ -329,13 +330,13 @@ end $$;
 revoke all on function fd_month_must_stay, fd_drop_month from public;
 grant execute on function fd_month_must_stay, fd_drop_month to fd_worker;
 
--- Events that payment providers send us: whose account they are about, and what exactly came.
+-- Events that payment providers send us: the account that each belongs to, and its exact bytes.
 create table gateway_accounts (
   tenant_ref  text        not null references stores,
   provider    text        not null check (provider ~ '^[a-z0-9][a-z0-9_-]{0,39}$'),
   account_ref text        not null check (account_ref ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$'),
   scheme      text        not null check (scheme ~ '^[a-z][a-z0-9_-]{0,39}$'),
-  -- Sealed, and bound to the store and the account. Gone once the account is.
+  -- Sealed, and bound to the store and the account. Null once the account is removed.
   signing_key bytea,
   created_at  timestamptz not null default fd_now(),
   updated_at  timestamptz not null default fd_now(),
@@ -345,7 +346,7 @@ create table gateway_accounts (
 );
 call fd_fence('gateway_accounts', app => 'select, insert, update', worker => 'select');
 
--- An account is one store's. Also finds whose it is, before a tenant is known.
+-- An account belongs to one store. The index also finds that store before any store is set.
 create unique index gateway_accounts_gate on gateway_accounts (provider, account_ref)
  where removed_at is null;
 create index gateway_accounts_of_ref on gateway_accounts (account_ref, provider);
@@ -353,7 +354,7 @@ create index gateway_accounts_of_ref on gateway_accounts (account_ref, provider)
 create policy gate on gateway_accounts for select to fd_gate using (true);
 grant select on gateway_accounts to fd_gate;
 
--- Whose account it is, before a tenant is known.
+-- Finds the store of an account before any store is set.
 create function fd_find_gateway_account(wanted_provider text, wanted_account text)
 returns table (tenant_ref text, scheme text, signing_key bytea)
 language sql stable security definer set search_path = public, pg_temp as $$
@@ -372,19 +373,19 @@ create table gateway_events (
   tenant_ref  text        not null,
   provider    text        not null,
   account_ref text        not null,
-  -- The provider's own; where it gave none, a hash of the body.
+  -- The provider's own id; without one, a hash of the body.
   event_id    text        not null check (length(event_id) between 1 and 200),
   event_type  text        check (length(event_type) <= 100),
   scheme      text        not null,
-  -- unhandled: signed, and nothing that we know what to do with. A person has to look.
+  -- unhandled: the signature is right, but the platform does not know this kind of event. A person has to look.
   status      text        not null default 'received'
               check (status in ('received', 'applied', 'ignored', 'unhandled')),
-  -- As it came, to the byte. May hold what a shopper typed, so it is kept for 30 days only; the rest of the
-  -- row stays, that an event is known for good.
+  -- The exact bytes received. They may contain what a shopper typed, so they are kept for 30 days only; the rest of
+  -- the row stays, so that a repeated event is recognised for ever.
   body        bytea,
   headers     jsonb       not null,
   received_at timestamptz not null default fd_now(),
-  -- When the worker came to its outcome. Null: it has not looked yet, or tries again.
+  -- When the worker handled the event. Null: not yet, or it tries again.
   handled_at  timestamptz,
   reason      text        check (length(reason) <= 40),
   primary key (tenant_ref, provider, account_ref, event_id)
@@ -398,8 +399,7 @@ create index gateway_events_newest
     on gateway_events (tenant_ref, provider, account_ref, received_at desc);
 -- Gateway events of all stores, newest first.
 create index gateway_events_all_newest on gateway_events (received_at desc, event_id desc);
--- Events that were not applied are few, and what an operator looks for; they include those that are not
--- handled yet.
+-- Events that were not applied are few, and operators look for them; they include those that are not handled yet.
 create index gateway_events_to_watch on gateway_events (status, received_at desc, event_id desc)
   where status <> 'applied';
 create index gateway_events_old on gateway_events (tenant_ref, received_at);

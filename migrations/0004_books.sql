@@ -1,4 +1,4 @@
--- What is owed: the ledger, gift cards, and store credit.
+-- What stores owe and own: the ledger, gift cards, and store credit.
 
 -- The ledger: double entry, append-only, sealed after the commit by a chain of hashes.
 --
@@ -11,7 +11,7 @@ create table ledger_journals (
   kind       text        not null check (kind ~ '^[a-z][a-z_.]{0,59}$'),
   currency   text        not null check (currency ~ '^[A-Z]{3}$'),
   order_id   uuid,
-  -- What caused it, where that is no order: the id of a refund, a gift card. Never a person's name.
+  -- What caused the journal, if no order did: the id of a refund, a gift card. Never a person's name.
   ref        text        check (length(ref) <= 200),
   created_at timestamptz not null default fd_now(),
   primary key (tenant_ref, id)
@@ -59,12 +59,12 @@ call fd_fence('ledger_entries', app => 'select, insert', worker => 'select, inse
 call fd_freeze('ledger_entries');
 call fd_bundle_checks('ledger_entries');
 
--- What one gift card or one customer's credit has seen.
+-- The entries of one gift card or of one customer's credit.
 create index ledger_entries_of_ref on ledger_entries (tenant_ref, account, ref)
  where ref <> '';
 
--- Journals that have no number yet. Written with the journal and deleted when it is sealed, so that one which
--- commits late is found all the same.
+-- Journals that have no number yet. A row is written with its journal and deleted when the journal is numbered, so
+-- that one which commits late is found too.
 create table ledger_unsealed (
   tenant_ref text not null,
   journal_id uuid not null,
@@ -91,8 +91,8 @@ create table ledger_seals (
 call fd_fence('ledger_seals', app => 'select', worker => 'select, insert');
 call fd_freeze('ledger_seals');
 
--- What every account stood at after each thousandth journal, so that a trial balance adds up the last few and
--- not all there ever were. The proof works them out anew.
+-- The balance of every account after each thousandth journal, so that a trial balance adds up only the journals after
+-- it. The proof computes the balances again.
 create table ledger_checkpoints (
   tenant_ref    text   not null references stores,
   sequence      bigint not null check (sequence >= 1),
@@ -104,7 +104,7 @@ create table ledger_checkpoints (
 call fd_fence('ledger_checkpoints', app => 'select', worker => 'select, insert');
 call fd_freeze('ledger_checkpoints');
 
--- Value that is set aside for an order until it is taken or given back.
+-- Value that is reserved for an order until it is captured or released.
 create table ledger_holds (
   tenant_ref   text        not null references stores,
   id           uuid        not null default fd_uuid(),
@@ -134,20 +134,21 @@ create index ledger_holds_of_account on ledger_holds (tenant_ref, account, ref)
 create table ledger_verified (
   tenant_ref    text        not null references stores,
   id            uuid        not null default fd_uuid(),
-  -- The number of the newest link, as the numbering loop knows it. Newer than `sequence`: due.
+  -- The number of the newest link, as the numbering loop recorded it. If it is greater than `sequence`, the store is
+  -- due.
   newest        bigint      not null,
   -- Machine time, as of all work of the platform itself.
   due_at        timestamptz not null,
   lease_until   timestamptz,
   lease_token   uuid,
 
-  -- From here on everything is covered by `mac`. Verified from the first link to this one.
+  -- All columns from here on are covered by `mac`. The links from the first to this one are verified.
   sequence      bigint      not null default 0 check (sequence >= 0),
   hash          bytea       check (length(hash) = 32),
-  -- The sums of the accounts up to there: where a trial balance begins.
+  -- The sums of the accounts up to `sequence`: a trial balance begins there.
   balances      jsonb       not null default '[]',
   verified_at   timestamptz,
-  -- How far the history is verified again: first its links, then each journal by its id.
+  -- How far the walk over the whole history has come: first the number of a link, then the id of a journal.
   walk_sequence bigint      not null default 0 check (walk_sequence >= 0),
   walk_hash     bytea       check (length(walk_hash) = 32),
   walk_balances jsonb       not null default '[]',
@@ -155,7 +156,7 @@ create table ledger_verified (
   walk_due_at   timestamptz,
   -- When the whole history was last verified.
   walked_at     timestamptz,
-  -- What does not verify: the kind, the link or journal, and since when it is known.
+  -- What does not verify: the kind of fault, its link or journal, and since when it is known.
   fault         text,
   fault_at      text,
   fault_since   timestamptz,
@@ -172,8 +173,8 @@ call fd_due('ledger_verified');
 create index ledger_verified_due on ledger_verified (due_at);
 create index ledger_verified_faults on ledger_verified (tenant_ref) where fault is not null;
 
--- At the commit: what a journal gives and takes is equal, in one currency, and was written with it. An entry
--- slipped under an older journal would change what was sealed, even if it balanced.
+-- Checks at the commit that a journal's debits and credits are equal, in one currency, and that all its entries were
+-- written with it. An entry added to an older journal would change what was sealed, even if it balanced.
 create function fd_check_journal() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -203,14 +204,14 @@ create constraint trigger balanced after insert on ledger_entries
   deferrable initially deferred
   for each row execute function fd_check_journal();
 
--- Value that a store owes to whoever holds it: gift cards, and the credit of its customers.
+-- Value that a store owes to others: gift cards, and the credit of its customers.
 --
--- Each has a row with its balance, because it must not be overdrawn. What the row says is also in the ledger:
--- the balance is what its account there was credited and not yet debited.
+-- Each has a row with its balance, because it must not be overdrawn. The ledger has the same balance: what the account
+-- was credited and not yet debited.
 create table gift_cards (
   tenant_ref            text        not null references stores,
   id                    uuid        not null default fd_uuid(),
-  -- Keyed, so that whoever reads this table cannot try codes against it.
+  -- Keyed, so that a reader of this table cannot try codes against it.
   code_hmac             bytea       not null check (length(code_hmac) = 32),
   code_last4            text        not null check (length(code_last4) = 4),
   -- The code itself, encrypted, for as long as a replay of its issue may show it.
@@ -240,11 +241,10 @@ create table gift_cards (
   -- When the code is mailed to the recipient. Null: at once.
   send_at               timestamptz,
   sent_at               timestamptz,
-  -- Until when the encrypted code is kept: a bought card's mail may wait for its day, and may be sent again
-  -- after it.
+  -- Until when the encrypted code is kept: the mail of a bought card may wait for its day, and may be sent again after
+  -- it.
   code_until            timestamptz default fd_now() + interval '24 hours',
-  -- The refund that is taking the card back, and how much of it. Until that has ended the card cannot be
-  -- used.
+  -- The refund that takes the card back, and the amount it takes. The card cannot be used until that refund has ended.
   pending_refund_id     uuid,
   pending_refund_cents  bigint,
   primary key (tenant_ref, id),
@@ -280,7 +280,7 @@ create index gift_cards_shown on gift_cards (tenant_ref, code_until) where code_
 -- all cards of the store from the newest on, and look for these characters.
 create index gift_cards_last4 on gift_cards (tenant_ref, code_last4, created_at desc, id desc);
 
--- What happened to a card's balance.
+-- The changes of a card's balance.
 create table gift_card_transactions (
   tenant_ref          text        not null references stores,
   id                  uuid        not null default fd_uuid(),
@@ -295,7 +295,7 @@ create table gift_card_transactions (
   -- The merchant's own words, which may name a person: the one column that can be emptied.
   reason              text        check (length(reason) <= 500),
   actor               text        not null,
-  -- The clock's, not the transaction's: under the card's lock that is their order.
+  -- The time of the clock and not of the transaction: rows are written under the card's lock, so this is their order.
   created_at          timestamptz not null default fd_clock(),
   primary key (tenant_ref, id),
   foreign key (tenant_ref, gift_card_id) references gift_cards
@@ -307,7 +307,8 @@ call fd_fence('gift_card_transactions', app => 'select, insert, update (reason)'
 create index gift_card_transactions_newest
     on gift_card_transactions (tenant_ref, gift_card_id, created_at desc, id desc);
 
--- Who gets the cards of a line, from the checkout on: the cards themselves exist once the order is placed.
+-- The recipients of the gift cards of a line, stored from the checkout on: the cards themselves exist once the order
+-- is placed.
 create table gift_card_purchases (
   tenant_ref       text        not null references stores,
   order_item_id    uuid        not null,
@@ -315,7 +316,7 @@ create table gift_card_purchases (
   quantity         integer     not null check (quantity > 0),
   -- What each card is worth.
   amount_cents     bigint      not null check (amount_cents between 1 and 100000000000),
-  -- The shopper named no one else, so that the card is their own.
+  -- The shopper named no recipient, so that the card is their own.
   for_buyer        boolean     not null,
   recipient_email  text        check (length(recipient_email) <= 254),
   recipient_folded text        generated always as (lower(recipient_email)) stored,
@@ -334,7 +335,7 @@ create index gift_card_purchases_of_recipient on gift_card_purchases (tenant_ref
 -- The credit of a customer, in one currency.
 create table store_credit_accounts (
   tenant_ref    text        not null references stores,
-  -- What the ledger knows the account by: it keeps no name of a customer.
+  -- The account's name in the ledger, which stores no name of a customer.
   id            uuid        not null default fd_uuid(),
   customer_ref  text        not null check (length(customer_ref) between 1 and 200),
   currency      text        not null check (currency ~ '^[A-Z]{3}$'),
@@ -352,7 +353,7 @@ call fd_fence('store_credit_accounts', app => 'select, insert, update',
 create index store_credit_accounts_newest
     on store_credit_accounts (tenant_ref, created_at desc, id desc);
 
--- What was credited at one time. The credit that expires first is spent first.
+-- The amounts that were credited, with their expiry. The lot that expires first is spent first.
 create table store_credit_lots (
   tenant_ref      text        not null references stores,
   id              uuid        not null default fd_uuid(),
@@ -360,7 +361,7 @@ create table store_credit_lots (
   amount_cents    bigint      not null check (amount_cents > 0),
   remaining_cents bigint      not null check (remaining_cents >= 0),
   expires_at      timestamptz,
-  -- When the expiry loop looks at it. Later than expires_at while an order holds it.
+  -- When the expiry loop looks at the lot. Later than expires_at while an order holds it.
   due_at          timestamptz,
   created_at      timestamptz not null default fd_clock(),
   primary key (tenant_ref, id),
@@ -380,8 +381,8 @@ create index store_credit_lots_due on store_credit_lots (due_at)
 create index store_credit_lots_due_of_tenant on store_credit_lots (tenant_ref, due_at)
   where due_at is not null and remaining_cents > 0;
 
--- Which lots an order's store credit came from, where one of them expires: a refund gives each part back with
--- its own date. Otherwise a promotion would become permanent by buying and cancelling.
+-- Which lots an order's store credit came from, if one of them expires: a refund gives each amount back with its own
+-- date. Otherwise customers could make expiring credit permanent by buying and cancelling.
 create table store_credit_spent (
   tenant_ref     text   not null references stores,
   order_id       uuid   not null,
@@ -396,7 +397,7 @@ call fd_fence('store_credit_spent', app => 'select, insert, update',
 
 create index store_credit_spent_by_lot on store_credit_spent (tenant_ref, lot_id);
 
--- What happened to a customer's credit.
+-- The changes of a customer's credit.
 create table store_credit_transactions (
   tenant_ref          text        not null references stores,
   id                  uuid        not null default fd_uuid(),

@@ -3,9 +3,9 @@
 -- Pictures and web fonts of a store, each named by the hash of its bytes.
 create table assets (
   tenant_ref    text        not null references stores,
-  -- What the collector holds a lease on. To the outside an asset is known by its hash.
+  -- The collector's lease names this id. The API names an asset by its hash.
   id            uuid        not null default fd_uuid(),
-  -- Of the bytes as they are kept, without what a camera wrote beside the picture.
+  -- The hash of the bytes as stored, without the metadata that a camera added.
   sha256        text        not null check (sha256 ~ '^[0-9a-f]{64}$'),
   -- Fonts are `woff2`.
   extension     text        not null
@@ -14,22 +14,22 @@ create table assets (
                 check ((content_type like 'image/%' or content_type = 'font/woff2')
                        and length(content_type) <= 40),
   bytes         integer     not null check (bytes > 0),
-  -- Null for a drawing that names no size.
+  -- Null for a drawing that states no size.
   width         integer     check (width > 0),
   height        integer     check (height > 0),
   alt           text        check (length(alt) <= 1000),
   created_at    timestamptz not null default fd_now(),
   updated_at    timestamptz not null default fd_now(),
-  -- Null until the bytes are in the store: the row comes first, so that no collector takes them away.
+  -- Null until the bytes are stored: the row is written first, so that the collector does not remove the bytes.
   stored_at     timestamptz,
   deleted_at    timestamptz,
-  -- From when on row and bytes may go. Null: they stay.
+  -- From when on the collector may remove row and bytes. Null: they stay.
   collect_at    timestamptz,
-  -- The bytes are being taken away. There is no way back: the same bytes become a new row.
+  -- The bytes are being removed. This cannot be undone: the same bytes, uploaded again, become a new row.
   collecting_at timestamptz,
   lease_until   timestamptz,
   lease_token   uuid,
-  -- Whether something shows an asset: stored, so that the assets that nothing shows are a range of an index.
+  -- Whether a page or product uses the asset. Stored, so that the unused assets are a range of an index.
   is_used       boolean     not null default false,
   primary key (tenant_ref, sha256),
   unique (tenant_ref, id),
@@ -55,9 +55,9 @@ create index assets_unused on assets (tenant_ref, created_at desc, sha256 desc)
 create table asset_forms (
   tenant_ref  text        not null references stores,
   sha256      text        not null,
-  -- The most it may be wide.
+  -- The maximum width of this form.
   width       integer     not null check (width > 0),
-  -- Of the form's own bytes.
+  -- The hash of the form's own bytes.
   form_sha256 text        not null check (form_sha256 ~ '^[0-9a-f]{64}$'),
   bytes       integer     not null check (bytes > 0),
   created_at  timestamptz not null default fd_now(),
@@ -66,8 +66,8 @@ create table asset_forms (
 );
 call fd_fence('asset_forms', app => 'select, insert, update', worker => 'select');
 
--- Who uses what. No foreign key: a site's manifest is kept as it came, also when it names a picture that is
--- not there (yet).
+-- Which owner uses which asset. No foreign key: a site's manifest is stored unchanged, also when it names an asset
+-- that does not exist (yet).
 create table asset_refs (
   tenant_ref text not null references stores,
   sha256     text not null check (sha256 ~ '^[0-9a-f]{64}$'),
@@ -80,8 +80,8 @@ call fd_fence('asset_refs', app => 'select, insert, delete', worker => 'select, 
 
 create index asset_refs_of_owner on asset_refs (tenant_ref, owner_kind, owner_id);
 
--- Keeps `is_used` of the assets whose uses change. The lock comes first: of two transactions that remove the
--- last two uses, the second one then sees that none is left. In the order in which the platform locks assets.
+-- Keeps `is_used` of the assets whose uses change. The lock comes first: of two transactions that remove the last two
+-- uses, the second one then sees that none is left. Assets are locked in the order that the whole platform uses.
 create function fd_note_uses() returns trigger
   language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -112,16 +112,15 @@ create trigger used_delete after delete on asset_refs
   referencing old table as changed
   for each statement execute function fd_note_uses();
 
--- How many bytes of pictures a store has with us, so that no store fills the disk of all.
+-- How many bytes of assets a store has, so that no store fills the disk of all.
 create table media_usage (
   tenant_ref text   primary key references stores,
-  -- Of all that lies in the blob store: also of what is being uploaded, or was deleted and can still come
-  -- back.
+  -- All bytes in the blob store, also those that are being uploaded, or were deleted and can still be restored.
   bytes      bigint not null check (bytes >= 0)
 );
 call fd_fence('media_usage', app => 'select, insert, update', worker => 'select, update');
 
--- Whoever adds holds the row to the end of the transaction, and so knows what it comes to.
+-- Adds to the counter. The caller holds the row to the end of its transaction, and so knows the sum.
 create function fd_media_added() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -130,7 +129,7 @@ begin
   return null;
 end $$;
 
--- The counterpart of fd_media_added.
+-- Subtracts from the counter.
 create function fd_media_removed() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -150,12 +149,12 @@ create trigger media_removed after delete on assets
 create table site_versions (
   tenant_ref    text        not null references stores,
   version       integer     not null check (version > 0),
-  -- The bytes that came. Never jsonb, which reorders keys and rewrites numbers.
+  -- The exact bytes that were sent. Never jsonb, which reorders keys and rewrites numbers.
   manifest      text        not null,
   -- SHA-256 of the RFC 8785 form, in hex.
   row_hash      text        not null check (row_hash ~ '^[0-9a-f]{64}$'),
   brand_name    text        check (length(brand_name) <= 200),
-  -- Which claim rules it was held against.
+  -- The version of the claim rules that it was scanned with.
   rules_version text        not null check (length(rules_version) <= 40),
   created_by    text        not null check (length(created_by) <= 200),
   created_at    timestamptz not null default fd_now(),
@@ -167,7 +166,7 @@ call fd_due('site_versions');
 call fd_freeze_young('site_versions', 'created_at', '28 days');
 call fd_meter('site_versions', $$('site_versions', 1), ('site_bytes', octet_length(s.manifest))$$, false);
 
--- The versions that a store names.
+-- The versions that `stores` refers to.
 alter table stores
   add constraint stores_active_version_fkey
       foreign key (tenant_ref, active_version) references site_versions (tenant_ref, version),

@@ -1,6 +1,6 @@
--- What is sold: the catalog with its search, the stock, and what vendors deliver.
+-- What a store sells and keeps in stock: the catalog with its search, the stock, and purchasing from vendors.
 
--- What a store sells.
+-- The products of a store.
 create table products (
   tenant_ref                  text        not null references stores,
   id                          uuid        not null default fd_uuid(),
@@ -42,7 +42,7 @@ create unique index products_slug on products (tenant_ref, slug) where status <>
 create policy search on products for select to fd_search using (true);
 grant select (tenant_ref, id, slug, name, status, created_at) on products to fd_search;
 
--- What is bought of a product: each product has one or several.
+-- What can be bought of a product: each product has one or several variants.
 create table variants (
   tenant_ref                 text        not null references stores,
   id                         uuid        not null default fd_uuid(),
@@ -51,7 +51,7 @@ create table variants (
   label                      text        check (length(label) <= 300),
   price_cents                bigint      not null check (price_cents between 0 and 100000000000),
   currency                   text        not null check (currency ~ '^[A-Z]{3}$'),
-  -- Where it stands among its product's variants.
+  -- The variant's place among the variants of its product.
   position                   integer     not null default 0,
   metadata                   jsonb       not null default '{}'
                              check (jsonb_typeof(metadata) = 'object'),
@@ -62,20 +62,20 @@ create table variants (
   -- range of an index. It changes only when the units cross the threshold, though stock changes with every
   -- order.
   is_low                     boolean     not null default false,
-  -- What a variant differs by, as names and values beside its label.
+  -- The options that distinguish the variant, as names and values beside its label.
   options                    jsonb       not null default '[]'
                              check (jsonb_typeof(options) = 'array'),
-  -- The price it had before, as shoppers are shown it.
+  -- The price before the reduction, as shoppers are shown it.
   compare_at_price_cents     bigint      check (compare_at_price_cents between 1 and 100000000000),
-  -- Which of its product's images shows a variant. No foreign key: a change of the images writes all of their
-  -- rows anew, and clears the names of images that are gone itself.
+  -- The image of the product that shows this variant. No foreign key: a change of the images rewrites all their rows,
+  -- and itself clears the reference to an image that is gone.
   image_asset_ref            text        check (length(image_asset_ref) <= 200),
   -- What one unit of a variant contains, so that shoppers see the price of a kilogram or a litre of it.
   content_amount             integer     check (content_amount between 1 and 1000000),
   content_unit               text
                              check (content_unit in ('g', 'kg', 'ml', 'l', 'cm', 'm', 'cm2', 'm2', 'piece')),
-  -- A variant that is a gift card issues a card for each unit when its order is placed. What was paid for it
-  -- is owed to whoever holds the card: it is no sale, and is neither taxed, discounted nor shipped.
+  -- A variant that is a gift card issues a card for each unit when its order is placed. The amount paid is a debt to
+  -- the card's holder: it is no sale, and is neither taxed, discounted nor shipped.
   gift_card                  boolean     not null default false,
   -- The lowest price of the last 30 days. Stored with the variant, since every list of products shows it, and
   -- it changes only with the price.
@@ -143,12 +143,12 @@ create table collections (
   slug        text        not null check (length(slug) between 1 and 200),
   title       text        not null check (length(title) between 1 and 300),
   description text        check (length(description) <= 20000),
-  -- Where it stands among the store's collections.
+  -- The collection's place among the store's collections.
   position    integer     not null default 0,
   created_at  timestamptz not null default fd_now(),
   updated_at  timestamptz not null default fd_now(),
-  -- The words of a collection's title, as `head` has those of a product. A language that changes is applied
-  -- by the worker.
+  -- The words of the collection's title, in the same form as `head` has those of a product. When the language changes,
+  -- the worker writes them anew.
   title_words tsvector    not null default '',
   primary key (tenant_ref, id),
   constraint collections_slug unique (tenant_ref, slug)
@@ -169,8 +169,8 @@ create table collection_products (
   collection_id uuid    not null,
   product_id    uuid    not null,
   position      integer not null,
-  -- Whether a product of a collection is active: stored with the membership, so that a shopper's page of a
-  -- collection, and the number of its products, are a range of an index. Joined, every member is looked up.
+  -- Whether a product of a collection is active. Stored with the membership, so that a shopper's page of a collection,
+  -- and the number of its products, are a range of an index; a join would look up every member.
   on_sale       boolean not null default false,
   primary key (tenant_ref, collection_id, product_id),
   foreign key (tenant_ref, collection_id) references collections on delete cascade,
@@ -197,12 +197,12 @@ begin
     from products p
    where p.tenant_ref = new.tenant_ref and p.id = new.product_id
      for share;
-  -- Without the product its foreign key refuses the membership.
+  -- If the product does not exist, the foreign key refuses the membership.
   new.on_sale := coalesce(new.on_sale, false);
   return new;
 end $$;
 
--- A change of a product's status, told to its memberships.
+-- Writes a change of a product's status to its memberships.
 create function fd_members_on_sale() returns trigger
   language plpgsql as $$
 begin
@@ -219,8 +219,8 @@ create trigger on_sale before insert on collection_products
 create trigger on_sale after update of status on products
   for each row when (old.status <> new.status) execute function fd_members_on_sale();
 
--- What a merchant asks for where only the operator may act: that a draft product becomes active. Every change
--- of a request is made under the lock of its product.
+-- A merchant's requests for an act that only the operator may do: to make a draft product active. Every change of a
+-- request is made under the lock of its product.
 create table activation_requests (
   tenant_ref    text        not null references stores,
   id            uuid        not null default fd_uuid(),
@@ -238,7 +238,7 @@ create table activation_requests (
 );
 call fd_fence('activation_requests', app => 'select, insert, update', worker => 'select');
 
--- One open request of a product at a time.
+-- A product has one open request at a time.
 create unique index activation_requests_open
     on activation_requests (tenant_ref, product_id) where status = 'pending';
 -- A product shows its latest request.
@@ -248,9 +248,9 @@ create unique index activation_requests_by_id on activation_requests (id);
 create index activation_requests_all_newest on activation_requests (created_at desc, id desc);
 create index activation_requests_all_of_status on activation_requests (status, created_at desc, id desc);
 
--- What the claim scanner said of a product's texts: a feed leaves out a product that it refuses. A feed of
--- 100,000 products would take a minute if each of its readers had all texts scanned again. A verdict counts
--- for the texts and the rules that it was given for, so that it is never outdated.
+-- The claim scanner's verdict on a product's texts: a feed leaves out a product that it refuses. A feed of 100,000
+-- products would take a minute if all texts were scanned again for each reader. A verdict counts for the texts and the
+-- rules that it was given for, so that it is never outdated.
 create table product_scans (
   tenant_ref    text        not null references stores,
   product_id    uuid        not null,
@@ -263,7 +263,7 @@ create table product_scans (
 );
 call fd_fence('product_scans', app => 'select, insert, update', worker => 'select');
 
--- Loads the library of pg_trgm: only a superuser may name its settings before.
+-- Loads the library of pg_trgm: before that only a superuser may name its settings.
 select show_limit();
 
 -- Search over a store's active products.
@@ -272,9 +272,9 @@ select show_limit();
 -- security a text index is never used (`@@` is not leakproof), so a definer function reads it, as a role that
 -- can read little else. The tenant comes from the setting, never from an argument.
 
--- One spelling for all: composed, without accents, in lower case, words and spaces alone. Code points and no
--- character classes, which mean something else under every locale. Signs are removed last, since `unaccent`
--- may bring some back: it makes a quotation mark of the `ʻ` in Hawaiʻi.
+-- Folds a text to one spelling: composed, without accents, in lower case, words and spaces alone. It names code points
+-- and no character classes, which differ between locales. Signs are removed last, since `unaccent` may bring some
+-- back: it makes a quotation mark of the `ʻ` in Hawaiʻi.
 create function fd_search_fold(given text) returns text
 language sql stable parallel safe as $$
   select btrim(regexp_replace(lower(
@@ -286,7 +286,7 @@ language sql stable parallel safe as $$
     '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+', ' ', 'g'))
 $$;
 
--- The stemmer for a language tag. A language that this server cannot stem stays as it is written.
+-- The stemmer for a language tag. Words of a language that this server cannot stem are used as written.
 create function fd_search_config(language text) returns regconfig
 language sql stable parallel safe as $$
   select coalesce((
@@ -312,14 +312,14 @@ language sql stable parallel safe as $$
          in ('danish', 'dutch', 'estonian', 'finnish', 'german', 'hungarian', 'norwegian', 'swedish')
 $$;
 
--- Puts the store's number before each word: the index is one for all stores, and whoever asks for all words
--- that begin with `a` would else walk through everybody's. Folded words need no quoting.
+-- Puts the store's number before each word. The index is one for all stores: a search for all words that begin with
+-- `a` would otherwise walk through the words of every store. Folded words need no quoting.
 create function fd_search_scope(store bigint, vector tsvector) returns tsvector
 language sql immutable parallel safe as $$
   select coalesce(string_agg(concat('''', store, '/', w.lexeme, '''',
                                     ':' || array_to_string(w.positions, ',')), ' '), '')::tsvector
     from unnest(vector) as w
-   -- PostgreSQL has a limit for a word, and nobody types one as long as this.
+   -- PostgreSQL has a limit for a word, and no shopper types such a long one.
    where octet_length(w.lexeme) <= 200
 $$;
 
@@ -350,7 +350,7 @@ create function fd_search_long_words(given text) returns tsvector
 language sql immutable as $$
   select array_to_tsvector(coalesce(array_agg(distinct w.lexeme), '{}'))
     from unnest(to_tsvector('simple'::regconfig, given)) as w
-   -- Three letters for each of two parts.
+   -- A compound has at least two parts of three letters each.
    where length(w.lexeme) between 6 and 50 and w.lexeme !~ '[0-9]'
 $$;
 
@@ -361,20 +361,20 @@ grant execute on function fd_search_fold, fd_search_config, fd_search_joins_word
 grant execute on function fd_search_scope, fd_search_skus, fd_search_spell_out,
   fd_search_long_words to fd_app, fd_worker;
 
--- What is searched: one row for each product.
+-- The searchable words: one row for each product.
 create table product_search (
   tenant_ref  text        not null references stores,
   product_id  uuid        not null,
   created_at  timestamptz not null,
-  -- The lowest of its variants for sale. Null: it has none.
+  -- The lowest price of its variants on sale. Null: it has none.
   price_cents bigint,
   collections uuid[]      not null default '{}',
   -- Name and SKUs, folded: for typing errors and parts of words. Empty, like `head` and `words`, unless the
   -- product is active, so that nothing finds it.
   names       text        not null default '',
-  -- The words of name and SKUs with their places: ranks a match there above any other.
+  -- The words of name and SKUs with their positions: a match there ranks above any other.
   head        tsvector    not null default '',
-  -- The words of everything: also those of the description, and of what the pictures show.
+  -- All words: also those of the description, and of the texts of pictures.
   words       tsvector    not null default '',
   primary key (tenant_ref, product_id),
   foreign key (tenant_ref, product_id) references products on delete cascade
@@ -397,10 +397,10 @@ grant select on product_search to fd_search;
 -- own words that are one slip away, and these are looked up in the text index.
 create table search_words (
   tenant_ref text not null references stores,
-  -- As names, SKUs and titles have it, folded: as written, and its stem. In languages that join words, also
-  -- those of descriptions and pictures, since a part of one is looked for. None with a digit, since a number
-  -- that is nearly another is no slip. A word stays when its last product goes: it only leads to nothing
-  -- then, and fd_search_forget deletes it.
+  -- A word of names, SKUs and titles, folded: as written, and its stem. In languages that join words, also those of
+  -- descriptions and pictures, since a part of one is looked for. None with a digit, since two similar numbers are no
+  -- typing error. A word stays when its last product goes: it only finds nothing then, and fd_search_forget deletes
+  -- it.
   word       text not null check (length(word) between 3 and 50),
   primary key (tenant_ref, word)
 );
@@ -422,8 +422,8 @@ language sql immutable parallel safe as $$
    where length(s.word) between 3 and 50 and s.word !~ '[0-9]'
 $$;
 
--- Adds the words of products to those that are known. In one order everywhere, so that two who learn the same
--- words wait for each other in it.
+-- Adds the words of products to the known words. All transactions insert in the same order, so that two which add the
+-- same words do not deadlock.
 create function fd_search_learn() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -448,9 +448,9 @@ create trigger search_learn after update on product_search
    referencing old table as before new table as changed
    for each statement execute function fd_search_learn();
 
--- Makes the words of these products anew. Their rows are locked before anything is read, so that whoever
--- changes another part of the same product comes before us or after us. The shared lock keeps the store's
--- language as it is meanwhile. `offset 0` lets nothing be worked out twice.
+-- Writes the words of these products anew. Their rows are locked before anything is read, so that a transaction which
+-- changes another part of the same product comes before or after this one. The shared lock keeps the store's language
+-- as it is meanwhile. `offset 0` keeps PostgreSQL from computing anything twice.
 create function fd_search_refresh(target text, ids uuid[]) returns void
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -471,7 +471,7 @@ begin
     from unnest(ids) as one
     join products p on p.tenant_ref = target and p.id = one
    cross join lateral (
-     -- Nobody looks for the last of a thousand variants, and a row has its limits.
+     -- No shopper looks for the last of a thousand variants, and a row has its limits.
      select min(v.price_cents) as price_cents,
             case when p.status = 'active'
                  then (array_agg(fd_search_fold(v.sku) order by v.position, v.id))[:500] end as skus
@@ -497,7 +497,7 @@ begin
             case when fd_search_joins_words(stemmer)
                  then fd_search_long_words(fd_search_fold(folded.texts)) else '' end as long_words,
             btrim(left(concat_ws(' ', folded.name, array_to_string(v.skus, ' ')), 10000)) as names,
-            -- As it is written too, for whoever has typed only the beginning of a word.
+            -- The words as written too, for a shopper who has typed only the beginning of a word.
             fd_search_scope(number, to_tsvector(stemmer, folded.name)
                                     || to_tsvector('simple', folded.name)
                                     || to_tsvector(stemmer, folded.spelt_out)
@@ -508,7 +508,7 @@ begin
    where s.tenant_ref = target and s.product_id = p.id;
 end $$;
 
--- The next products of a store after one, made anew: for a change of language, in bites. Answers the last of
+-- Writes the words of a store's next products anew, some at a time, after a change of language. Returns the last of
 -- them, or null at the end.
 create function fd_search_refresh_next(target text, after uuid, bite integer) returns uuid
 language plpgsql set search_path = public, pg_temp as $$
@@ -649,7 +649,8 @@ language sql stable set search_path = public, pg_temp as $$
     from stores s where s.tenant_ref = target
 $$;
 
--- Keeps the words of a title. They are known as words, too: what is mistyped may be one.
+-- Keeps the words of a title up to date, and adds them to the known words, so that a mistyped word can be corrected to
+-- one.
 create function fd_search_note_title() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -728,7 +729,7 @@ language sql stable parallel safe as $$
         or (t.is_last and not exists (select from typed other where other.stem is not null))
   )
   select concat_ws(' | ', n.terms,
-           -- A SKU may be written with other signs between its parts, or none.
+           -- A SKU may be typed with other signs between its parts, or none.
            case when g.count between 2 and 6
                 then format('''%s/%s'':*', store, left(g.joined, 50)) end)::tsquery
     from needed n,
@@ -738,7 +739,7 @@ $$;
 revoke all on function fd_search_compounds, fd_search_query from public;
 grant execute on function fd_search_compounds, fd_search_query to fd_search;
 
--- All that comes of a word by letting two neighbours change places.
+-- All words that result when two neighbouring letters of a word change places.
 create function fd_search_swaps(typed text) returns text[]
 language sql immutable parallel safe as $$
   select array_agg(overlay(typed placing reverse(substr(typed, i, 2)) from i for 2))
@@ -758,11 +759,11 @@ language sql stable as $$
                     and c.title_words @@ format('''%s/%s''', store, used)::tsquery)
 $$;
 
--- Those of the store's words that this one, in any of its forms, may be meant for, the nearest alone: a
--- letter that is wrong, missing or too much, or two that changed places; in a long word two such slips;
--- failing that, words of which it may be a beginning, that make up most of it, or that are a part of a
--- compound. Only words that a product or a title has. Words of three letters have too many neighbours for
--- anything but a swap. Trigrams find, the distance decides.
+-- The words of the store that the typed word, in any of its forms, may stand for, the nearest alone: a letter that is
+-- wrong, missing or too much, or two that changed places; in a long word two such errors; failing that, words that it
+-- may begin, that make up most of it, or that are a part of a compound. Only words that a product or a title has.
+-- Words of three letters have too many neighbours for anything but a swap. Trigrams find candidates, the distance
+-- decides.
 create function fd_search_nearest(tenant text, store bigint, forms text[]) returns setof text
 language sql stable as $$
   with given as materialized (
@@ -795,11 +796,11 @@ language sql stable as $$
          from search_words part
         where part.tenant_ref = tenant and part.word %> given.typed
           and part.word <> given.typed and length(given.typed) >= 4
-          -- A longer one may be only begun. A shorter one must be most of it: `desk` is not meant by
-          -- `desktop`.
+          -- The typed word may be the beginning of a longer one. A shorter one must be most of it: `desk` is not meant
+          -- by `desktop`.
           and (word_similarity(given.typed, part.word)
                  >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
-               -- With one typing error, a part of a compound.
+               -- A part of a compound, with one typing error.
                or length(given.typed) >= 6 and length(part.word) >= length(given.typed) + 3
                   and exists (
                     select from generate_series(length(given.typed) - 1, length(given.typed) + 1) as n
@@ -818,12 +819,12 @@ language sql stable as $$
    limit 8
 $$;
 
--- The same query with each word that the store does not have replaced by those it may be meant for, and by
--- their compounds. Null: there is nothing to replace. What looks for the words as typed is planned as if all
--- rows were wanted, so that it takes the index, and yet ends at the first.
+-- The same query with each word that the store does not have replaced by the words it may stand for, and by their
+-- compounds. Null: there is nothing to replace. The look for the words as typed is planned as if all rows were wanted,
+-- so that it uses the index, and yet ends at the first.
 create function fd_search_corrected(tenant text, store bigint, config regconfig, folded text) returns tsquery
 language sql stable
--- A plan for all stores goes by the average one, in which comparing every word is no trouble.
+-- A plan for all stores supposes an average store, in which comparing every word is cheap.
 set enable_indexscan = off
 set enable_indexonlyscan = off
 as $$
@@ -868,10 +869,9 @@ revoke all on function fd_search_swaps, fd_search_is_used, fd_search_nearest,
 grant execute on function fd_search_swaps, fd_search_is_used, fd_search_nearest,
   fd_search_corrected to fd_search;
 
--- The search itself. No row: the store is not live. Without words it finds the products of the collection, in
--- the collection's own order. Prices are counted without the price filter and collections without theirs, so
--- that each facet shows what else there is. `is_corrected`: it looked for other words than those that were
--- typed.
+-- The search itself. No row: the store is not live. Without words it finds the products of the collection, in the
+-- collection's own order. Prices are counted without the price filter and collections without the collection filter,
+-- so that each facet shows the other choices. `is_corrected`: it looked for other words than those that were typed.
 create function fd_search_products(
   wanted text, price_min bigint, price_max bigint, collection text, sort text,
   page_limit integer, page_offset integer
@@ -881,11 +881,11 @@ set search_path = public, pg_temp
 -- One plan fits all: the index finds what matches, and the rest follows. Planned anew for each query,
 -- a search for a rare word would take twice as long.
 set plan_cache_mode = force_generic_plan
--- Holds the matches of a large store.
+-- Enough to hold the matches of a large store.
 set work_mem = '32MB'
--- How much of a mistyped word must be in the right one, where it is more than a slip.
+-- How much of a mistyped word must be in the right word, beyond a simple typing error.
 set pg_trgm.word_similarity_threshold = 0.4
--- How much of it one slip leaves of a word of four letters, or two of a word of eight.
+-- How similar two words still are after one typing error in four letters, or two in eight.
 set pg_trgm.similarity_threshold = 0.2
 as $$
 declare
@@ -893,7 +893,7 @@ declare
   config regconfig;
   folded text := fd_search_fold(wanted);
   asked  tsquery;
-  -- Its words themselves: what has them comes before compounds. Null where there are none.
+  -- The typed words themselves: products with them come before compounds. Null: there are no words.
   plain  tsquery;
   named  uuid[];
   tries  integer := 1;
@@ -926,8 +926,8 @@ begin
   end if;
   select c.id into chosen
     from collections c where c.tenant_ref = store.tenant_ref and c.slug = collection;
-  -- As it is typed; if nothing has these words, as they may be meant; if that finds nothing either, as
-  -- a part of longer ones.
+  -- First the words as typed; if nothing has them, the words that they may stand for; if that finds nothing either,
+  -- longer words that contain them.
   loop
     with found as materialized (
       select s.product_id, s.created_at, s.price_cents, s.collections,
@@ -938,7 +938,7 @@ begin
         from product_search s
        where s.tenant_ref = store.tenant_ref and s.words @@ asked
     ),
-    -- Products of a collection with such a title. Those without words are not active.
+    -- Products of a collection whose title has the words. Products without searchable words are not active.
     of_collections as materialized (
       select s.product_id, s.created_at, s.price_cents, s.collections,
              case sort when 'relevance' then 0
@@ -960,7 +960,7 @@ begin
         join product_search s on s.tenant_ref = store.tenant_ref and s.product_id = m.product_id
        where browses and m.tenant_ref = store.tenant_ref and m.collection_id = chosen and m.on_sale
     ),
-    -- What has it inside of a longer word. Looking there is dear, so no more than a thousand are shown.
+    -- Products with the words inside longer words. Looking there is expensive, so at most a thousand are shown.
     inner_parts as materialized (
       select s.product_id, s.created_at, s.price_cents, s.collections,
              case sort when 'relevance' then -word_similarity(folded, s.names)::float8
@@ -986,7 +986,7 @@ begin
        order by h.place, h.created_at desc, h.product_id
        limit page_limit offset page_offset
     ),
-    -- Everything is counted in one go over the matches; what follows adds up a few groups.
+    -- Everything is counted in one pass over the matches; the following steps add up a few groups.
     groups as materialized (
       select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
              count(*) as count
@@ -1041,9 +1041,9 @@ alter function fd_search_products owner to fd_search;
 revoke all on function fd_search_products from public;
 grant execute on function fd_search_products to fd_app;
 
--- What a shopper is shown while typing: a few products, and about how many there are. It ranks the first
--- matches alone and counts no facets, so that a word of every product costs as much as any other. A search of
--- all of it counts 100,000 products for five that are shown. The settings are those of fd_search_products.
+-- The suggestions while a shopper types: a few products, and about how many there are. It ranks the first matches
+-- alone and counts no facets, so that a word of every product costs as much as any other. A search of all of it counts
+-- 100,000 products for five that are shown. The settings are those of fd_search_products.
 create function fd_search_suggestions(wanted text, shown integer, looked_at integer)
 returns table (ids uuid[], matches integer, is_corrected boolean)
 language plpgsql stable security definer
@@ -1071,7 +1071,7 @@ begin
     config := fd_search_config(store.language);
     asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, true);
   end if;
-  -- In the order of a search: as it is typed, as it may be meant, as a part of longer words.
+  -- In the order of a search: words as typed, words that they may stand for, parts of longer words.
   loop
     named := array(select c.id from collections c
                     where tries <= 2 and c.tenant_ref = store.tenant_ref and c.title_words @@ asked);
@@ -1086,7 +1086,7 @@ begin
                 where m.tenant_ref = store.tenant_ref and m.collection_id = any (named)
                 limit looked_at) as m
          join product_search s on s.tenant_ref = store.tenant_ref and s.product_id = m.product_id
-        -- Those without words are not active.
+        -- Products without searchable words are not active.
         where s.words <> '' and not s.words @@ asked)
       union all
       (select s.product_id, s.created_at, -word_similarity(folded, s.names)::float8
@@ -1158,7 +1158,7 @@ create function fd_filter_products(
 ) returns table (ids uuid[], total integer)
 language plpgsql stable security definer
 set search_path = public, pg_temp
--- How common the text is decides which index is the better one.
+-- How common the text is decides which index is better.
 set plan_cache_mode = force_custom_plan
 as $$
 declare
@@ -1204,8 +1204,8 @@ alter function fd_filter_products owner to fd_search;
 revoke all on function fd_filter_products from public;
 grant execute on function fd_filter_products to fd_app;
 
--- Stock: which variants are counted, where they lie, which orders hold them, how they came and went. These
--- are the places where they lie.
+-- Stock: which variants are tracked, at which locations they are, which orders reserve them, and how they came and
+-- went. These are the locations.
 create table inventory_locations (
   tenant_ref  text        not null references stores,
   id          text        not null check (id ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'),
@@ -1214,13 +1214,13 @@ create table inventory_locations (
   updated_at  timestamptz not null default fd_now(),
   archived_at timestamptz,
   primary key (tenant_ref, id),
-  -- What is not on hand anywhere is owed from there.
+  -- Units that are sold and on hand nowhere are owed from the default location.
   check (id <> 'default' or archived_at is null)
 );
 call fd_fence('inventory_locations', app => 'select, insert, update', worker => 'select');
 call fd_meter('inventory_locations', $$('locations', 1)$$, false);
 
--- A variant without a row here is not counted, and can always be sold.
+-- A variant without a row here is not tracked, and can always be sold.
 create table inventory_settings (
   tenant_ref          text        not null references stores,
   variant_id          uuid        not null,
@@ -1238,8 +1238,8 @@ call fd_fence('inventory_settings', app => 'select, insert, update',
 create index inventory_settings_watched on inventory_settings (tenant_ref, variant_id)
   where track_inventory and low_stock_threshold is not null;
 
--- A gift card has no stock: nothing of it is ever shipped, so that an allocated unit would stay allocated for
--- ever. Both triggers lock the variant, so that of two transactions one sees the other.
+-- A gift card has no stock: it is never shipped, so that an allocated unit would stay allocated for ever. Both
+-- triggers lock the variant, so that of two transactions one sees the other.
 create function fd_gift_card_has_no_stock() returns trigger language plpgsql as $$
 begin
   if exists (select from inventory_settings as s
@@ -1266,12 +1266,12 @@ create trigger gift_card_has_no_stock before update of gift_card on variants
 create trigger stock_is_of_no_gift_card before insert or update of track_inventory on inventory_settings
    for each row when (new.track_inventory) execute function fd_stock_is_of_no_gift_card();
 
--- on_hand is what lies there; allocated is sold and not yet shipped; reserved is being paid for.
+-- on_hand: units at the location; allocated: sold and not yet shipped; reserved: their order is being paid.
 create table inventory_levels (
   tenant_ref  text        not null references stores,
   variant_id  uuid        not null,
   location_id text        not null,
-  -- Below zero only when what was owed is shipped before it was counted in.
+  -- Below zero only when owed units are shipped before they were received.
   on_hand     bigint      not null default 0 check (on_hand between -1000000000 and 1000000000),
   allocated   bigint      not null default 0 check (allocated >= 0),
   reserved    bigint      not null default 0 check (reserved >= 0),
@@ -1289,7 +1289,7 @@ call fd_due('inventory_levels');
 
 create index inventory_levels_of_location on inventory_levels (tenant_ref, location_id);
 
--- Whether a variant is low: with the settings and levels that are committed, and with those of the caller.
+-- Whether a variant is low, by committed settings and levels and by those of the caller's transaction.
 create function fd_is_low(store text, variant uuid) returns boolean
   language sql stable as $$
   select coalesce((select s.track_inventory
@@ -1366,7 +1366,7 @@ create trigger low_stock_update after update on inventory_levels
 create trigger low_stock after insert or update on inventory_settings
   for each row execute function fd_note_stock_settings();
 
--- What an order holds of each level. The levels' counters are the sums of these.
+-- The units of each level that an order has reserved. The counters of the levels are the sums of these.
 create table inventory_reservations (
   tenant_ref  text        not null references stores,
   order_id    uuid        not null,
@@ -1376,7 +1376,7 @@ create table inventory_reservations (
   allocated   bigint      not null default 0 check (allocated >= 0),
   created_at  timestamptz not null default fd_now(),
   updated_at  timestamptz not null default fd_now(),
-  -- The order has ended, and everything was given back.
+  -- When the order ended and all its units were released.
   released_at timestamptz,
   packed      bigint      not null default 0,
   primary key (tenant_ref, order_id, variant_id, location_id),
@@ -1438,7 +1438,7 @@ create table inventory_movements (
   created_at        timestamptz not null default fd_clock(),
   transfer_id       uuid,
   count_id          uuid,
-  -- What all units of the movement cost. Null: they come in at the average of those that are there.
+  -- What all units of the movement cost. Null: they come in at the average cost of the units on hand.
   cost_cents        bigint      check (cost_cents >= 0),
   primary key (tenant_ref, id),
   foreign key (tenant_ref, variant_id, location_id) references inventory_levels,
@@ -1457,12 +1457,12 @@ create index inventory_movements_of_variant
 create index inventory_movements_of_kind on inventory_movements (tenant_ref, kind, seq desc)
   where kind <> 'allocated';
 
--- Counters that disagree with what they count. Found by the recount, corrected by nobody but people.
+-- Counters that disagree with the rows they count. The recount finds them; only people correct them.
 create table inventory_discrepancies (
   tenant_ref    text        not null references stores,
   variant_id    uuid        not null,
   location_id   text        not null,
-  -- allocated is held against the movements, held against what orders hold.
+  -- allocated is compared with the movements, held with the reservations of orders.
   counter       text        not null
                 check (counter in ('on_hand', 'allocated', 'reserved', 'held', 'packed')),
   kept          bigint      not null,
@@ -1474,9 +1474,9 @@ create table inventory_discrepancies (
 );
 call fd_fence('inventory_discrepancies', app => 'select', worker => 'select, insert, update');
 
--- The recount of stock goes on from where the last one ended. A level's movements are written under the lock
--- of that level, so their `seq` is also the order of their commits: a statement that sees one of them sees
--- all earlier ones of that level, and a sum up to a `seq` misses none that commits later.
+-- The recount of stock continues where the last one ended. A level's movements are written under the lock of that
+-- level, so their `seq` is also the order of their commits: a statement that sees one of them sees all earlier ones of
+-- that level, and a sum up to a `seq` misses none that commits later.
 create table inventory_counts (
   tenant_ref  text        not null references stores,
   variant_id  uuid        not null,
@@ -1485,7 +1485,7 @@ create table inventory_counts (
   seq         bigint      not null,
   on_hand     bigint      not null,
   allocated   bigint      not null,
-  -- From then on the sums begin at the first movement again.
+  -- From this time on the sums begin at the first movement again.
   again_at    timestamptz not null,
   primary key (tenant_ref, variant_id, location_id),
   foreign key (tenant_ref, variant_id, location_id) references inventory_levels
@@ -1513,19 +1513,19 @@ call fd_due('inventory_recounts');
 
 create index inventory_recounts_due on inventory_recounts (due_at);
 
--- What the units of a variant cost that are on hand, over all locations. In whole units and whole cents, so
--- that nothing is lost by rounding; the average is their quotient. A variant has a row from its first cost
--- on.
+-- What the units of a variant on hand cost, over all locations. In whole units and whole cents, so that nothing is
+-- lost by rounding; the average is their quotient. A variant has a row from its first cost on.
 create table inventory_costs (
   tenant_ref       text        not null references stores,
   variant_id       uuid        not null,
-  -- The units on hand at all locations. Below zero where more was shipped than was counted in.
+  -- The units on hand at all locations. Below zero if more were shipped than received.
   units            bigint      not null,
   value_cents      bigint      not null check (value_cents >= 0),
-  -- The average when units were last there: units that come in without a cost are valued at it.
+  -- The average cost when units were last on hand, as cents and units: units that come in without a cost are valued at
+  -- it.
   last_units       bigint      not null check (last_units > 0),
   last_value_cents bigint      not null check (last_value_cents >= 0),
-  -- All units that have ever come in. By it a late cost knows which units came after its own.
+  -- All units that have ever come in. A late cost knows by it which units came after its own.
   arrived          bigint      not null default 0,
   updated_at       timestamptz not null default fd_now(),
   primary key (tenant_ref, variant_id),
@@ -1535,8 +1535,8 @@ create table inventory_costs (
 call fd_fence('inventory_costs', app => 'select, insert, update',
               worker => 'select, insert, update');
 
--- How the costs of a variant came to be. cost_cents came from outside, value_cents went into the stock,
--- sold_cents into the cost of goods sold; the rest of a change is a gain or a loss of units.
+-- The changes of a variant's costs. cost_cents came from outside, value_cents went into the stock, sold_cents into the
+-- cost of goods sold; the rest of a change is a gain or a loss of units.
 create table inventory_cost_entries (
   tenant_ref        text        not null references stores,
   id                uuid        not null default fd_uuid(),
@@ -1586,9 +1586,8 @@ end $$;
 revoke all on function fd_stock_value_max, fd_stock_value from public;
 grant execute on function fd_stock_value_max, fd_stock_value to fd_app, fd_worker;
 
--- Keeps the costs of a variant with each movement that changes what is on hand, so that no path leaves it
--- out. Units leave at the average. Units that were shipped before they were counted in take their cost when
--- they are.
+-- Keeps the costs of a variant with each movement that changes the units on hand, so that every code path is covered.
+-- Units leave at the average cost. Units that were shipped before they were received get their cost with the receipt.
 create function fd_value_movement() returns trigger
 language plpgsql as $$
 declare
@@ -1610,7 +1609,7 @@ begin
      where tenant_ref = new.tenant_ref and variant_id = new.variant_id;
     insert into inventory_costs (tenant_ref, variant_id, units, value_cents, last_units, last_value_cents)
     values (new.tenant_ref, new.variant_id, units_before,
-            -- What is there already is taken to have cost as much.
+            -- The units on hand already are taken to have cost as much.
             fd_stock_value(0, round(new.cost_cents::numeric * greatest(units_before, 0) / new.quantity)),
             new.quantity, new.cost_cents)
     returning * into known;
@@ -1629,12 +1628,12 @@ begin
     if new.order_id is null then
       perform fd_stock_value(known.value_cents, brought);
     else
-      -- What comes back from a shopper is never refused.
+      -- Units that a shopper sends back are never refused.
       brought := least(brought, greatest(0, fd_stock_value_max() - known.value_cents));
     end if;
     filled := least(new.quantity, greatest(-units_before, 0));
     kept := round(brought * (new.quantity - filled) / new.quantity);
-    -- What comes back from a shopper was counted as sold.
+    -- Units that a shopper sends back were counted as sold.
     sold := brought - kept - case when new.cost_cents is null and new.order_id is not null then brought else 0 end;
   else
     kept := case when units_before <= -new.quantity then -known.value_cents
@@ -1668,8 +1667,8 @@ create trigger valued after insert on inventory_movements
   for each row when (new.kind in ('received', 'shipped', 'adjusted'))
   execute function fd_value_movement();
 
--- Entries of costs that no journal has yet. Written with the entry and deleted with its journal, so that one
--- that commits late is found all the same, and none is posted twice.
+-- Entries of costs that no journal has yet. A row is written with the entry and deleted with its journal, so that an
+-- entry which commits late is found too, and none is posted twice.
 create table inventory_unposted (
   tenant_ref  text        not null,
   entry_id    uuid        not null,
@@ -1728,7 +1727,7 @@ create table stock_count_lines (
   location_id text    not null,
   expected    bigint  not null,
   counted     bigint  check (counted between 0 and 1000000000),
-  -- What came and went between the freeze and the moment of counting.
+  -- Units that came and went between the freeze and the moment of counting.
   moved       bigint  not null default 0,
   reason      text    check (length(reason) <= 500),
   is_open     boolean not null default true,
@@ -1742,7 +1741,7 @@ call fd_fence('stock_count_lines', app => 'select, insert, update', worker => 's
 create unique index stock_count_lines_open on stock_count_lines (tenant_ref, variant_id, location_id)
  where is_open;
 
--- Purchasing: vendors, what is ordered of them, what came, and what it cost.
+-- Purchasing: vendors, purchase orders, receipts, and costs.
 create table vendors (
   tenant_ref     text        not null references stores,
   id             uuid        not null default fd_uuid(),
@@ -1771,7 +1770,7 @@ create table purchase_order_counters (
 );
 call fd_fence('purchase_order_counters', app => 'select, insert, update', worker => 'select');
 
--- What is ordered of a vendor, for one location.
+-- Orders to a vendor, for one location.
 create table purchase_orders (
   tenant_ref           text        not null references stores,
   id                   uuid        not null default fd_uuid(),
@@ -1786,7 +1785,7 @@ create table purchase_orders (
   notes                text        check (length(notes) <= 2000),
   subtotal_cents       bigint      not null check (subtotal_cents >= 0),
   shipping_cents       bigint      not null default 0 check (shipping_cents >= 0),
-  -- By how much more than ordered may be received, of each line.
+  -- How many percent more than ordered may be received, of each line.
   over_receipt_percent integer     not null default 0 check (over_receipt_percent between 0 and 100),
   created_by           text        not null check (length(created_by) <= 200),
   created_at           timestamptz not null default fd_now(),
@@ -1811,7 +1810,7 @@ create index purchase_orders_newest on purchase_orders (tenant_ref, created_at d
 create index purchase_orders_of_status on purchase_orders (tenant_ref, status, created_at desc, id desc);
 create index purchase_orders_of_vendor on purchase_orders (tenant_ref, vendor_id, created_at desc, id desc);
 
--- The variants of a purchase order, with what came of each.
+-- The variants of a purchase order, with the units received of each.
 create table purchase_order_lines (
   tenant_ref        text    not null references stores,
   id                uuid    not null default fd_uuid(),
@@ -1831,10 +1830,10 @@ create table purchase_order_lines (
 );
 call fd_fence('purchase_order_lines', app => 'select, insert, update, delete', worker => 'select');
 
--- From which vendor a variant was ordered last.
+-- Finds the vendor that a variant was last ordered from.
 create index purchase_order_lines_of_variant on purchase_order_lines (tenant_ref, variant_id, id desc);
 
--- Each receipt stays as it was: how many units it added, and which of all units of the variant they were.
+-- Receipts of goods. Each row says how many units it added, and their position among all units of the variant.
 create table purchase_receipts (
   tenant_ref        text        not null references stores,
   id                uuid        not null default fd_uuid(),
@@ -1849,7 +1848,7 @@ create table purchase_receipts (
 call fd_fence('purchase_receipts', app => 'select, insert', worker => 'select');
 call fd_freeze('purchase_receipts');
 
--- What a receipt added to stock, or rejected, of each line.
+-- The units that a receipt added to stock, or rejected, by line.
 create table purchase_receipt_lines (
   tenant_ref    text   not null references stores,
   receipt_id    uuid   not null,
@@ -1857,7 +1856,7 @@ create table purchase_receipt_lines (
   added         bigint not null check (added >= 0),
   rejected      bigint not null check (rejected >= 0),
   reason        text   check (length(reason) <= 500),
-  -- inventory_costs.arrived after these units. Null where none was added.
+  -- inventory_costs.arrived after these units. Null if none was added.
   arrived_after bigint,
   primary key (tenant_ref, receipt_id, line_id),
   foreign key (tenant_ref, receipt_id) references purchase_receipts,

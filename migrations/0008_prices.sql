@@ -8,14 +8,14 @@ create table campaigns (
   channel       text        not null check (channel ~ '^[a-z][a-z0-9_-]{0,39}$'),
   status        text        not null default 'draft'
                 check (status in ('draft', 'scheduled', 'active', 'paused', 'ended', 'cancelled')),
-  -- `merchant`: they paused it. Any other: it stopped by itself, and asks them.
+  -- `merchant`: the merchant paused it. Any other: the platform paused it, and the merchant decides.
   pause_reason  text        check (pause_reason in ('merchant', 'late', 'claims', 'segment')),
   starts_at     timestamptz,
   ends_at       timestamptz,
   budget_type   text        check (budget_type in ('spend', 'uses')),
   budget_limit  bigint      check (budget_limit > 0),
-  -- Only ever changed under its guard; a limit may be set below it later. No index has it, so that a checkout
-  -- writes none.
+  -- Changed only under the guard of the limit; the limit may be set below it later. No index has it, so that a
+  -- checkout writes no index.
   budget_used   bigint      not null default 0 check (budget_used >= 0),
   utm_source    text        check (length(utm_source) between 1 and 200),
   utm_medium    text        check (length(utm_medium) between 1 and 200),
@@ -49,11 +49,11 @@ create index campaigns_of_channel on campaigns (tenant_ref, channel, created_at 
 create index campaigns_due on campaigns (due_at) where due_at is not null;
 create index campaigns_due_of_tenant on campaigns (tenant_ref, due_at) where due_at is not null;
 
--- Coupons: what they take off, and how often.
+-- Coupons: their discounts, and how often they can be used.
 create table coupons (
   tenant_ref               text        not null references stores,
   id                       uuid        not null default fd_uuid(),
-  -- As it was written; never changes. That it is the only one is seen to by its row in coupon_codes.
+  -- As it was typed; never changes. Its row in coupon_codes makes it unique.
   code                     text        not null check (length(code) between 1 and 64),
   type                     text        not null
                            check (type in ('percent', 'fixed', 'free_shipping')),
@@ -65,13 +65,13 @@ create table coupons (
   ends_at                  timestamptz,
   usage_limit              integer     check (usage_limit >= 1),
   usage_limit_per_customer integer     check (usage_limit_per_customer >= 1),
-  -- Claims that stand. Only ever changed under its guard; a limit may be set below it later.
+  -- Uses that count. Changed only under the guard of the limit; the limit may be set below it later.
   used_count               integer     not null default 0 check (used_count >= 0),
   first_order_only         boolean     not null default false,
   applies_to               jsonb       check (jsonb_typeof(applies_to) = 'object'),
   recurring                boolean     not null default false,
   campaign_id              uuid,
-  -- Expired and exhausted are seen, not kept.
+  -- Expired and exhausted are computed, not stored.
   status                   text        not null default 'active'
                            check (status in ('draft', 'active', 'paused')),
   created_at               timestamptz not null default fd_now(),
@@ -80,7 +80,7 @@ create table coupons (
   -- be written by every order with a coupon.
   is_exhausted             boolean     not null generated always as (coalesce(used_count >= usage_limit,
                                          false)) stored,
-  -- A coupon may carry a referral code: who uses it was sent by that affiliate.
+  -- A coupon may carry a referral code: an order with the coupon is attributed to that affiliate.
   referral_code            text        check (referral_code ~ '^[A-Za-z0-9_-]{1,64}$'),
   primary key (tenant_ref, id),
   check ((type = 'percent') = (percent_bps is not null)),
@@ -98,8 +98,8 @@ create index coupons_by_end on coupons (tenant_ref, ends_at, is_exhausted) where
 create index coupons_in_campaign on coupons (tenant_ref, campaign_id, created_at desc, id desc)
        where campaign_id is not null;
 
--- Every code a customer can type, each once in a store whatever the case of its letters: the coupon's own,
--- and those made for one use each.
+-- Every code that a customer can type, unique in a store whatever the case of its letters: the coupons' own codes, and
+-- single-use codes.
 create table coupon_codes (
   tenant_ref text        not null references stores,
   id         uuid        not null default fd_uuid(),
@@ -107,7 +107,7 @@ create table coupon_codes (
   code       text        not null check (length(code) between 1 and 64),
   folded     text        not null check (length(folded) between 1 and 256),
   single_use boolean     not null,
-  -- The order that has the one use.
+  -- The order that used a single-use code.
   order_id   uuid,
   created_at timestamptz not null default fd_now(),
   primary key (tenant_ref, id),
@@ -119,7 +119,7 @@ create table coupon_codes (
 call fd_fence('coupon_codes', app => 'select, insert, update', worker => 'select, update');
 call fd_meter('coupon_codes', $$('coupon_codes', 1)$$, false);
 
--- Listed are the codes of a coupon that can be used once.
+-- The list of a coupon's single-use codes.
 create index coupon_codes_of_coupon
   on coupon_codes (tenant_ref, coupon_id, single_use, created_at, id);
 
@@ -146,7 +146,7 @@ call fd_fence('coupon_redemptions', app => 'select, insert, update',
 
 create index coupon_redemptions_newest
     on coupon_redemptions (tenant_ref, coupon_id, created_at desc, order_id desc);
--- Counts what one customer has used.
+-- Counts the uses of one customer.
 create index coupon_redemptions_of_customer
     on coupon_redemptions (tenant_ref, coupon_id, customer_ref) where state <> 'released';
 
@@ -155,7 +155,7 @@ create table pricing_groups (
   tenant_ref     text        not null references stores,
   id             uuid        not null default fd_uuid(),
   name           text        not null check (length(name) between 1 and 200),
-  -- So much off the list, for everything. Null: only what has a price below.
+  -- The group's discount on list prices, for all variants. Null: only variants with a price of their own below.
   adjustment_bps integer     check (adjustment_bps between 1 and 10000),
   created_at     timestamptz not null default fd_now(),
   updated_at     timestamptz not null default fd_now(),
@@ -165,7 +165,7 @@ call fd_fence('pricing_groups', app => 'select, insert, update, delete', worker 
 
 create index pricing_groups_newest on pricing_groups (tenant_ref, created_at desc, id desc);
 
--- Customers are known by whatever the storefront calls them; they need not have bought yet.
+-- The members, by the storefront's reference for a customer; a member need not have bought yet.
 create table pricing_group_members (
   tenant_ref   text        not null references stores,
   group_id     uuid        not null,
@@ -178,7 +178,7 @@ create table pricing_group_members (
 call fd_fence('pricing_group_members', app => 'select, insert, delete', worker => 'select, delete');
 call fd_meter('pricing_group_members', $$('pricing_group_members', 1)$$, false);
 
--- What a checkout asks: which groups is this customer in.
+-- The groups of a customer, which a checkout looks up.
 create index pricing_group_members_of_customer
     on pricing_group_members (tenant_ref, customer_ref, group_id);
 
@@ -187,7 +187,7 @@ create table pricing_group_prices (
   tenant_ref   text        not null references stores,
   group_id     uuid        not null,
   variant_id   uuid        not null,
-  -- From so many units on. A variant may have a price for each of several quantities.
+  -- The quantity from which the price applies. A variant may have prices for several quantities.
   min_quantity integer     not null check (min_quantity between 1 and 10000),
   price_cents  bigint      not null check (price_cents between 0 and 100000000000),
   created_at   timestamptz not null default fd_now(),

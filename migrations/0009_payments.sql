@@ -1,10 +1,10 @@
--- Payments: which gateway a store pays by, what was asked of it, and where its record and ours differ.
+-- Payments: the gateway of a store, the attempts, and the differences between its record and ours.
 
--- Which gateway a store pays by.
+-- The gateway accounts of a store.
 create table payment_accounts (
   tenant_ref       text        not null references stores,
   gateway          text        not null check (gateway ~ '^[a-z][a-z0-9_-]{0,39}$'),
-  -- The one that new payments take. Another's credentials are kept for what was paid by it.
+  -- The account of new payments. The credentials of other accounts are kept for payments made with them.
   in_use           boolean     not null default true,
   -- Sealed, and bound to the store and the gateway. Null: the installation's own account.
   credentials      bytea,
@@ -12,8 +12,8 @@ create table payment_accounts (
   hint             text        check (length(hint) = 4),
   created_at       timestamptz not null default fd_now(),
   updated_at       timestamptz not null default fd_now(),
-  -- Since when a store has the credentials of a gateway. What was asked before may be in the record of
-  -- another account, so that the one it has now cannot say that it never was. Null: since always.
+  -- Since when a store has these credentials. Earlier attempts may be in the record of another account, so the present
+  -- account cannot prove that they never existed. Null: since always.
   credentials_at   timestamptz,
   -- The public key by which a shopper's browser gets tokens for cards from the gateway's own form fields.
   tokenization_key text,
@@ -58,10 +58,10 @@ create trigger becomes_sandbox after update of sandbox on stores
 create trigger no_real_gateway before insert or update on payment_accounts
   for each row when (new.gateway <> 'simulated' and new.in_use) execute function fd_refuse_real_gateway();
 
--- One row for each time that a gateway is asked to move money, written before it is asked.
+-- Attempts: one row for each request to a gateway to move money, written before it is sent.
 create table payment_attempts (
   tenant_ref    text        not null,
-  -- The reference that the gateway knows it by.
+  -- The reference of the attempt at the gateway.
   id            uuid        not null,
   -- Orders stand above payments, so nothing here has a foreign key to one.
   order_id      uuid        not null,
@@ -71,9 +71,9 @@ create table payment_attempts (
   amount_cents  bigint      not null check (amount_cents >= 0),
   currency      text        not null check (currency ~ '^[A-Z]{3}$'),
   charge_id     uuid,
-  -- What is captured, voided or refunded.
+  -- The transaction that is captured, voided or refunded.
   parent_txn_id text        check (length(parent_txn_id) between 1 and 100),
-  -- not_found: the gateway had never heard of it when asked, which an answer on its way may belie.
+  -- not_found: the gateway had no record of it when it was looked up; a late reply may still change that.
   state         text        not null default 'begun'
                 check (state in ('begun', 'unknown', 'approved', 'declined', 'error', 'not_found', 'voided')),
   txn_id        text        check (length(txn_id) between 1 and 100),
@@ -85,23 +85,23 @@ create table payment_attempts (
   fraud_signal  boolean     not null default false,
   vault_id      text,
   card          jsonb,
-  -- How often the gateway was asked what became of it.
+  -- How many lookups were made.
   checks        integer     not null default 0,
   created_at    timestamptz not null default fd_now(),
   closed_at     timestamptz,
-  -- Null: not asked about again.
+  -- Null: not looked up again.
   next_check_at timestamptz default fd_now() + interval '10 seconds',
   lease_until   timestamptz,
   lease_token   uuid,
-  -- When somebody was last told that a late approval cannot be given back: it is tried every half hour.
+  -- When an alert last reported that a late approval cannot be reversed. It is tried every half hour.
   alerted_at    timestamptz,
   -- When an attempt was sent to its gateway. Refunds, and the refunds of voids, are written down unsent and
   -- marked before the gateway is asked, so that a process that stops before that leaves a refund that can be
   -- sent, and not one that may be on its way. Null: not sent yet. Other attempts count as sent from the
   -- start.
   sent_at       timestamptz default fd_now(),
-  -- What the card network said of the charge, in its own codes. They say what may be tried again, and when; a
-  -- gateway's code is only its summary of them.
+  -- The card network's own codes for the charge. They say whether and when it may be tried again; a gateway's code
+  -- only summarises them.
   network_code  text        check (length(network_code) between 1 and 8),
   advice_code   text        check (length(advice_code) between 1 and 8),
   primary key (tenant_ref, id),
@@ -127,12 +127,12 @@ create index payment_attempts_late on payment_attempts (next_check_at)
   where next_check_at is not null and state = 'not_found';
 create index payment_attempts_late_of_tenant on payment_attempts (tenant_ref, next_check_at)
   where next_check_at is not null and state = 'not_found';
--- Which stores moved money on a day is asked over all stores, some times a day. Attempts are written in the
--- order of their time, so that a summary of ranges of pages finds them too, and a checkout pays for no tree.
+-- The worker asks some times a day which stores moved money on a day. Attempts are written in the order of their time,
+-- so that a summary of ranges of pages finds them too, and a checkout updates no tree.
 create index payment_attempts_recent on payment_attempts using brin (created_at)
   with (pages_per_range = 16, autosummarize = on);
 
--- A day of a store, to be held against the record of its gateway.
+-- Days of a store that are to be compared with the record of its gateway.
 create table payment_days (
   tenant_ref  text        not null references stores,
   id          uuid        not null default fd_uuid(),
@@ -158,11 +158,11 @@ create table payment_discrepancies (
   id            uuid        not null default fd_uuid(),
   day           date        not null,
   gateway       text        not null check (gateway ~ '^[a-z][a-z0-9_-]{0,39}$'),
-  -- `outcome_unknown`: nobody knows the outcome hours later. Whoever looks for what keeps an order waiting
-  -- looks here.
+  -- `outcome_unknown`: the outcome is still unknown after hours. Here an operator finds the payments that keep orders
+  -- waiting.
   problem       text        not null
                 check (problem in ('missing_here', 'missing_there', 'amount_differs', 'outcome_unknown')),
-  -- Our attempt's id as the gateway has it; whatever it says when that is no id of ours.
+  -- Our attempt's id as the gateway has it; any other reference of the gateway if that is no id of ours.
   ref           text        not null check (length(ref) between 1 and 100),
   txn_id        text,
   order_id      uuid,
@@ -182,12 +182,12 @@ create index payment_discrepancies_newest
 create index payment_discrepancies_open on payment_discrepancies (tenant_ref, created_at desc, id desc)
   where resolved_at is null;
 
--- The simulated gateway's own books. Nothing of ours refers to them: it stands for a service outside, whose
--- truth tests and the nightly comparison hold against ours.
+-- The simulated gateway's own records. No table of the platform refers to them: it stands for an outside service,
+-- whose record tests and the nightly comparison check against ours.
 create table sim_charges (
   tenant_ref       text        not null,
   txn_id           uuid        not null default fd_uuid(),
-  -- Whoever sends a reference twice is answered twice and charged once.
+  -- A reference that is sent twice is answered twice and charged once.
   ref              uuid        not null,
   amount_cents     bigint      not null check (amount_cents >= 0),
   currency         text        not null check (currency ~ '^[A-Z]{3}$'),
@@ -196,7 +196,7 @@ create table sim_charges (
   auth_code        text,
   avs              text,
   cvv              text,
-  -- Brand, last four digits and expiry. The number is nowhere.
+  -- Brand, last four digits and expiry. The number is stored nowhere.
   card             jsonb       not null,
   fingerprint      text        not null,
   vault_id         uuid,
@@ -222,7 +222,7 @@ call fd_bundle_checks('sim_charges');
 create index sim_charges_newest on sim_charges (tenant_ref, created_at desc, txn_id desc);
 create index sim_charges_of_vault on sim_charges (tenant_ref, charged_vault_id) where charged_vault_id is not null;
 
--- What it did, in order. Never changed.
+-- The simulated gateway's acts, in order. Never changed.
 create table sim_journal (
   tenant_ref   text        not null,
   id           uuid        not null default fd_uuid(),
@@ -247,7 +247,7 @@ create table sim_vault (
   vault_id    uuid        not null,
   card        jsonb       not null,
   fingerprint text        not null,
-  -- What this card does when it is charged, since its number is not kept.
+  -- How this card behaves when it is charged, since its number is not stored.
   behaviour   text        not null,
   created_at  timestamptz not null default fd_now(),
   primary key (tenant_ref, vault_id)

@@ -1,5 +1,5 @@
--- Orders: what was bought, what was paid, what was given back. Money facts stand here once they are certain;
--- the ledger holds the same as journals, and the gateway its own record.
+-- Orders: lines, charges and refunds. Facts about money are stored here once they are certain; the ledger has the same
+-- as journals, and the gateway its own record.
 
 -- The last number given to an order of the store. Taken in a statement of its own, so that no order waits for
 -- another one's commit; a number that is not used leaves a gap.
@@ -47,17 +47,17 @@ create table orders (
                      check (source in ('checkout', 'subscription_renewal', 'operator', 'exchange')),
   -- What an edit needs to price the order again as it was priced.
   pricing            jsonb       not null,
-  -- What was known against the attempt before it was paid for: scored with the gateway's answer.
+  -- What the fraud check knew about the attempt before the payment; it is scored again with the gateway's answer.
   risk               jsonb       not null default '{}',
   is_test            boolean     not null default false,
 
-  -- Facts of money. `captured` and `refunded` count every tender; what an edit gives back lowers `captured`
-  -- and is no refund.
+  -- Facts of money. `captured` and `refunded` count every tender; what an edit returns lowers `captured` and is no
+  -- refund.
   captured_cents     bigint      not null default 0 check (captured_cents >= 0),
   refunded_cents     bigint      not null default 0
                      constraint orders_check2 check (refunded_cents between 0 and captured_cents),
-  -- How the last attempt to pay stands. `failed` is final. `requested`: the shopper has been asked to pay,
-  -- and has not.
+  -- The state of the last attempt to pay. `failed` is final. `requested`: the shopper was asked to pay, and has not
+  -- paid.
   payment            text        not null default 'pending'
                      check (payment in ('none', 'pending', 'requested', 'unknown', 'authorized', 'captured',
                                         'failed')),
@@ -72,10 +72,10 @@ create table orders (
   hold_reason        text,
   hold_at            timestamptz,
   hold_by            text,
-  -- Edit, cancel and release exclude each other. `operation_id` names the operation that has the order; its
-  -- claim in idempotency_keys says until when a process may work on it.
+  -- Edit, cancel and release exclude each other. `operation_id` names the operation that works on the order; its claim
+  -- in idempotency_keys says until when a process may work on it.
   operation_id       uuid,
-  -- What the operation under way means to do, until it has ended: whoever finds it abandoned can end it.
+  -- The plan of the running operation, stored until it has ended, so that another process can finish it.
   operation          jsonb,
 
   created_at         timestamptz not null default fd_now(),
@@ -88,7 +88,7 @@ create table orders (
   prices_include_tax boolean     not null default false,
   -- The pick queue: orders with units to pack, that nothing holds, the oldest first. Derived with the status.
   has_work           boolean     not null default false,
-  -- What of the subtotal was paid for gift cards.
+  -- The part of the subtotal that was paid for gift cards.
   gift_card_cents    bigint      not null default 0,
   subscription_id    uuid,
   subscription_cycle integer     check (subscription_cycle > 1),
@@ -122,16 +122,15 @@ create index orders_of_customer
 -- be rare. A checkout writes here once, while its payment is pending.
 create index orders_by_payment_status on orders (tenant_ref, payment_status, created_at desc, id desc)
   where payment_status <> 'paid';
--- Of all orders: in a store that ships, few are unfulfilled, and in one that does not, all are.
+-- Over all orders: in a store that ships, few are unfulfilled, and in one that does not, all are.
 create index orders_by_fulfillment_status on orders (tenant_ref, fulfillment_status, created_at desc, id desc);
--- A store that is live has few test orders. The others are most of its orders, and need no index.
+-- A live store has few test orders. The other orders are most, and need no index.
 create index orders_tests on orders (tenant_ref, created_at desc, id desc) where is_test;
 create index orders_by_coupon on orders (tenant_ref, coupon_code, created_at desc, id desc)
   where coupon_code is not null;
 -- Orders on hold are few. The longest held comes first.
 create index orders_on_hold on orders (tenant_ref, hold_reason, hold_at, id) where status = 'on_hold';
--- Counts also the orders that are paid, and those that are no tests, which are most of them, from the index
--- alone.
+-- Also counts, from the index alone, the paid orders and the orders that are no tests, which are most of them.
 create index orders_newest on orders (tenant_ref, created_at desc, id desc)
   include (is_test, payment_status);
 create index orders_with_work on orders (tenant_ref, created_at, id) where has_work;
@@ -142,11 +141,11 @@ create unique index orders_of_cycle on orders (tenant_ref, subscription_id, subs
 -- The order that came from an affiliate.
 alter table affiliate_attributions add foreign key (tenant_ref, order_id) references orders;
 
--- A store's currency is what its customers' sums are shown in and its gift cards are issued in. Once there is
--- an order, a card, credit or a purchase order, another one would make other money of them.
+-- A store's currency is the one of its customers' sums and its gift cards. Once there is an order, a card, credit or a
+-- purchase order, another currency would change what these amounts mean.
 --
--- Whoever changes it has locked the store's row for update before, as stores/service.ts does: what refers to
--- the store is written either before that, and seen here, or waits for the change.
+-- A change has locked the store's row for update before, as stores/service.ts does: a row that refers to the store is
+-- either written before that, and seen here, or waits for the change.
 create function fd_keep_currency() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -170,20 +169,20 @@ create table order_items (
   tenant_ref         text        not null,
   id                 uuid        not null,
   order_id           uuid        not null,
-  -- Kept as they were, whatever becomes of the catalog.
+  -- Copied from the catalog, and kept whatever happens there.
   product_id         uuid        not null,
   variant_id         uuid        not null,
   product_name       text        not null,
   name_folded        text        generated always as (lower(product_name)) stored,
   sku                text        not null,
   label              text,
-  -- What is wanted now; an edit lowers or raises it.
+  -- The present quantity; an edit lowers or raises it.
   quantity           integer     not null check (quantity >= 0),
   original_quantity  integer     not null check (original_quantity > 0),
   unit_price_cents   bigint      not null check (unit_price_cents >= 0),
   list_price_cents   bigint      not null check (list_price_cents >= 0),
   line_total_cents   bigint      not null check (line_total_cents = unit_price_cents * quantity),
-  -- The line's shares of the order's sums, given once.
+  -- The line's shares of the order's sums, computed once.
   discount_cents     bigint      not null default 0
                      check (discount_cents between 0 and line_total_cents),
   tax_cents          bigint      not null default 0 check (tax_cents >= 0),
@@ -198,8 +197,8 @@ create table order_items (
   ordered_at         timestamptz not null default fd_now(),
   -- Units in parcels that are not shipped yet.
   packed_quantity    integer     not null default 0 check (packed_quantity >= 0),
-  -- Units in returns that are expected and have not come. With those that have come back, no more than were
-  -- shipped, however many ask at once.
+  -- Units in returns that have not come yet. Together with the returned ones, never more than were shipped, however
+  -- many requests come at once.
   returning_quantity integer     not null default 0 check (returning_quantity >= 0),
   -- Units that have come back.
   returned_quantity  integer     not null default 0 check (returned_quantity >= 0),
@@ -227,8 +226,8 @@ create index order_items_by_name on order_items (tenant_ref, name_folded text_pa
 create index order_items_by_sku
   on order_items (tenant_ref, sku text_pattern_ops, ordered_at desc) include (order_id);
 
--- How an edit, or the cancellation of the rest, changed a line: later minus earlier. With it the amounts of a
--- line are known for every journal of its order, also after the line was edited again.
+-- How an edit, or the cancellation of the rest, changed a line: new minus old. So the amounts of a line are known for
+-- every journal of its order, also after the line was edited again.
 create table order_line_changes (
   tenant_ref       text        not null references stores,
   id               uuid        not null default fd_uuid(),
@@ -252,7 +251,7 @@ call fd_fence('order_line_changes', app => 'select, insert', worker => 'select, 
 
 create index order_line_changes_of_order on order_line_changes (tenant_ref, order_id);
 
--- What happened to an order, in order. Holds ids, amounts and words of ours, nothing personal.
+-- The timeline of an order. Holds ids, amounts and fixed texts, no personal data.
 create table order_timeline (
   tenant_ref text        not null,
   id         bigint      not null generated by default as identity,
@@ -297,7 +296,7 @@ create table charges (
                    check (status in ('pending', 'authorized', 'captured', 'voided', 'failed')),
   amount_cents     bigint      not null check (amount_cents > 0),
   captured_cents   bigint      not null default 0 check (captured_cents between 0 and amount_cents),
-  -- Given back or promised: a refund takes its part here before the gateway is asked.
+  -- Refunded or reserved for a refund: a refund reserves its part here before the gateway is asked.
   refunded_cents   bigint      not null default 0
                    check (refunded_cents between 0 and captured_cents),
   currency         text        not null,
@@ -311,8 +310,8 @@ create table charges (
   gift_card_last4  text,
   authorized_until timestamptz,
   created_at       timestamptz not null default fd_now(),
-  -- The charge of another order that the money of this one comes from. It is refunded where that was paid:
-  -- the gateway has one transaction for both.
+  -- The charge of another order that this charge's money comes from. It is refunded at that order's gateway, which has
+  -- one transaction for both.
   moved_from       uuid,
   primary key (tenant_ref, charge_id),
   foreign key (tenant_ref, order_id) references orders,
@@ -330,15 +329,15 @@ create index charges_expiring_of_tenant on charges (tenant_ref, authorized_until
 create index charges_expiring on charges (authorized_until) where authorized_until is not null;
 create index charges_moved on charges (tenant_ref, moved_from) where moved_from is not null;
 
--- What was given back, and what an edit took off.
+-- Refunds, and the adjustments of edits.
 create table refunds (
   tenant_ref      text        not null,
   refund_id       uuid        not null,
   order_id        uuid        not null,
-  -- An adjustment is what an edit gives back: it lowers what counts as captured, and is no refund.
+  -- An adjustment is money that an edit returns: it lowers the captured amount, and is no refund.
   kind            text        not null default 'refund' check (kind in ('refund', 'adjustment')),
   status          text        not null check (status in ('pending', 'succeeded', 'failed')),
-  -- `exchange`: the money pays for another order, or comes back from it.
+  -- `exchange`: the money pays for another order, or comes back from one.
   method          text        not null default 'original'
                   check (method in ('original', 'store_credit', 'exchange')),
   amount_cents    bigint      not null,
@@ -355,8 +354,7 @@ create table refunds (
   foreign key (tenant_ref, order_id) references orders,
   constraint refunds_parts_check
     check (amount_cents = product_cents + tax_cents + shipping_cents + gift_card_cents),
-  -- A unit may be worth less than a cent. Its refund counts the unit and moves nothing; the last unit gets
-  -- what is left.
+  -- A unit may be worth less than a cent. Its refund counts the unit and moves nothing; the last unit gets the rest.
   constraint refunds_amount_cents_check check (amount_cents > 0 or (amount_cents = 0 and kind = 'refund'))
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05,
         autovacuum_analyze_scale_factor = 0.02);
@@ -369,7 +367,7 @@ create table refund_tenders (
   tenant_ref   text   not null,
   refund_id    uuid   not null,
   charge_id    uuid   not null,
-  -- Where the value went: its own tender, or store credit where that cannot take it.
+  -- Where the money went: its own tender, or store credit if that cannot be refunded.
   tender       text   not null check (tender in ('store_credit', 'gift_card', 'card')),
   amount_cents bigint not null check (amount_cents > 0),
   status       text   not null check (status in ('pending', 'succeeded', 'failed')),
@@ -388,7 +386,7 @@ create table refund_items (
   order_item_id      uuid    not null,
   quantity           integer not null check (quantity > 0),
   amount_cents       bigint  not null,
-  -- The units of a refund that leave the open quantity and go back to stock once it succeeds.
+  -- The units of a refund that will not be shipped and go back to stock once the refund succeeds.
   restocked_quantity integer not null default 0,
   primary key (tenant_ref, refund_id, order_item_id),
   foreign key (tenant_ref, refund_id) references refunds,
@@ -407,7 +405,7 @@ create table payment_requests (
   currency     text        not null check (currency ~ '^[A-Z]{3}$'),
   status       text        not null check (status in ('open', 'paid', 'withdrawn', 'expired')),
   expires_at   timestamptz not null,
-  -- When its order is cancelled; later than `expires_at` where a payment was in progress then.
+  -- When its order is cancelled; later than `expires_at` if a payment was in progress then.
   due_at       timestamptz,
   sent_count   integer     not null default 1 check (sent_count > 0),
   sent_at      timestamptz not null default fd_now(),
@@ -415,7 +413,7 @@ create table payment_requests (
   created_at   timestamptz not null default fd_now(),
   ended_at     timestamptz,
   purpose      text        not null default 'order' check (purpose in ('order', 'correction')),
-  -- What is changed once it is paid, with the corrected address. It ends with the request.
+  -- The change that is applied once it is paid, with the corrected address. It ends with the request.
   correction   jsonb,
   primary key (tenant_ref, order_id),
   foreign key (tenant_ref, order_id) references orders,
@@ -455,7 +453,7 @@ create table fulfillments (
   shipped_at         timestamptz,
   delivered_at       timestamptz,
   cancelled_at       timestamptz,
-  -- When the parcel counts as delivered by itself, where the store says after how many days.
+  -- When the parcel counts as delivered by itself, if the store says after how many days.
   deliver_at         timestamptz,
   primary key (tenant_ref, id),
   unique (tenant_ref, order_id, number),
@@ -513,7 +511,7 @@ create table carrier_labels (
   cost_cents      bigint      check (cost_cents >= 0),
   currency        text        not null check (currency ~ '^[A-Z]{3}$'),
   weight_grams    integer     not null check (weight_grams > 0),
-  -- Where the parcel is, as the carrier's own record said last. It moves on, and never back.
+  -- Where the parcel is, by the carrier's last record. It only moves forward.
   progress        text        check (progress in ('in_transit', 'delivered', 'returned')),
   progress_at     timestamptz,
   -- How often the carrier has refused to void it. Each try has a key of its own.
@@ -523,8 +521,8 @@ create table carrier_labels (
   updated_at      timestamptz not null default fd_now(),
   bought_at       timestamptz,
   voided_at       timestamptz,
-  -- A label that a carrier sold after its parcel had left, or was cancelled, was never on the parcel: it is
-  -- voided whatever the parcel does, and its number is never written to the parcel.
+  -- A label that a carrier sold after its parcel had left, or was cancelled, was never on the parcel: it is voided
+  -- whatever happens to the parcel, and its number is never written to the parcel.
   unused          boolean     not null default false,
   primary key (tenant_ref, id),
   foreign key (tenant_ref, fulfillment_id) references fulfillments,
@@ -537,12 +535,12 @@ create table carrier_labels (
 call fd_fence('carrier_labels', app => 'select, insert, update',
               worker => 'select, insert, update');
 
--- A parcel has one label at a time; voided and refused ones stay, as what was tried.
+-- A parcel has one label at a time; voided and refused ones stay as a record.
 create unique index carrier_labels_current on carrier_labels (tenant_ref, fulfillment_id)
  where status in ('buying', 'bought', 'voiding');
 create index carrier_labels_of_order on carrier_labels (tenant_ref, order_id);
 
--- The simulated carrier's own books. Nothing of ours refers to them: it stands for a service outside.
+-- The simulated carrier's own records. No table of the platform refers to them: it stands for an outside service.
 create table sim_shipments (
   tenant_ref      text        not null references stores,
   -- A reference that is sent twice is answered twice and sold once.
@@ -561,8 +559,7 @@ create table sim_shipments (
 );
 call fd_fence('sim_shipments', app => 'select, insert, update', worker => 'select, insert, update');
 
--- Returns: units that were shipped come back, are put on the shelf, written off or set aside, and are
--- refunded.
+-- Returns: shipped units that come back, are restocked, written off or quarantined, and are refunded.
 create table returns (
   tenant_ref     text        not null references stores,
   id             uuid        not null default fd_uuid(),
@@ -612,15 +609,15 @@ create table return_lines (
   label                     text,
   reason                    text    check (length(reason) <= 2000),
   quantity                  integer not null check (quantity > 0),
-  -- What became of the units: each came and has a disposition, or is known to be missing.
+  -- The dispositions of the units that came, and the units that are known to be missing.
   restocked_quantity        integer not null default 0 check (restocked_quantity >= 0),
   damaged_quantity          integer not null default 0 check (damaged_quantity >= 0),
   quarantined_quantity      integer not null default 0 check (quarantined_quantity >= 0),
   missing_quantity          integer not null default 0 check (missing_quantity >= 0),
   -- Where the quarantined units lie.
   quarantine_location_id    text,
-  -- What was decided about the money of the units that came: refunded by a receipt, refunded before they
-  -- came, or not to be refunded.
+  -- The decisions about the money of the units that came: refunded by a receipt, refunded before they came, or not to
+  -- be refunded.
   refunded_quantity         integer not null default 0 check (refunded_quantity >= 0),
   already_refunded_quantity integer not null default 0 check (already_refunded_quantity >= 0),
   waived_quantity           integer not null default 0 check (waived_quantity >= 0),
@@ -650,11 +647,11 @@ create table return_receipts (
   location_id           text        not null,
   restocking_fee_cents  bigint      not null default 0 check (restocking_fee_cents >= 0),
   refund_shipping_cents bigint      not null default 0 check (refund_shipping_cents >= 0),
-  -- What a gateway has refunded of an earlier receipt whose refund failed: this one refunds so much less.
-  -- Negative: it refunds what an exchange gave back after an earlier receipt had deducted it.
+  -- The amount that a gateway has refunded for an earlier receipt whose refund failed: this receipt refunds so much
+  -- less. Negative: this receipt refunds what an exchange gave back after an earlier receipt had deducted it.
   deducted_cents        bigint      not null default 0,
   refund_id             uuid,
-  -- What each line of the return gets: [{return_line_id, quantity, refund_cents}].
+  -- The refund of each line of the return: [{return_line_id, quantity, refund_cents}].
   shares                jsonb       not null default '[]',
   movement_ids          uuid[]      not null default '{}',
   created_by            text        not null check (length(created_by) <= 200),
@@ -675,7 +672,7 @@ call fd_fence('return_receipts', app => 'select, insert, update',
 create unique index return_receipts_of_refund on return_receipts (tenant_ref, refund_id)
  where refund_id is not null;
 
--- What came, by line of the return and by what became of it.
+-- The units that came, by line of the return and by disposition.
 create table return_receipt_lines (
   tenant_ref     text    not null references stores,
   receipt_id     uuid    not null,
@@ -691,7 +688,7 @@ create table return_receipt_lines (
 );
 call fd_fence('return_receipt_lines', app => 'select, insert', worker => 'select, insert');
 
--- Units that were set aside and were put on the shelf or written off since.
+-- Units that were quarantined and have been restocked or written off since.
 create table return_resolutions (
   tenant_ref     text        not null references stores,
   id             uuid        not null default fd_uuid(),
@@ -708,8 +705,8 @@ call fd_fence('return_resolutions', app => 'select, insert', worker => 'select, 
 
 create index return_resolutions_of_line on return_resolutions (tenant_ref, return_line_id);
 
--- Exchanges: a return with a linked order that is paid from the return's refund. What the refund does not
--- cover is asked of the shopper by a payment request.
+-- Exchanges: a return with a linked order that is paid from the return's refund. The shopper pays the rest by a
+-- payment request.
 create table return_exchanges (
   tenant_ref        text        not null references stores,
   id                uuid        not null default fd_uuid(),
@@ -718,13 +715,13 @@ create table return_exchanges (
   order_id          uuid        not null,
   advance           boolean     not null,
   status            text        not null check (status in ('waiting', 'placed', 'released')),
-  -- What the order takes of the return's refund, without what it has given back.
+  -- What the order takes of the return's refund, less what it has given back.
   amount_cents      bigint      not null check (amount_cents >= 0),
-  -- Of that, what a receipt had waived: no other receipt deducts it.
+  -- The part of it that a receipt had waived: no other receipt deducts it.
   from_waived_cents bigint      not null default 0,
-  -- How long the shopper has to pay the rest.
+  -- How many days the shopper has to pay the rest.
   pay_days          integer     not null check (pay_days > 0),
-  -- The refund of the returned order that pays for it. Null: it takes nothing.
+  -- The refund of the returned order that pays for the new one. Null: the new order takes nothing.
   refund_id         uuid,
   created_by        text        not null check (length(created_by) <= 200),
   created_at        timestamptz not null default fd_now(),

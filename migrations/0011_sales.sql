@@ -1,5 +1,4 @@
--- Sales: subscriptions, when each charge falls, what became of it, and what a store does when a card is
--- declined.
+-- Subscriptions: when each charge is due, its outcome, and what a store does when a card is declined.
 
 -- When the n-th period after an anchor begins: at 06:00 in the store's time zone, on the anchor's day of the
 -- month or the last day of a shorter month. It is always computed from the anchor and never from the period
@@ -32,7 +31,7 @@ begin
   return n;
 end $$;
 
--- A store counts its subscriptions as it counts its orders.
+-- A store numbers its subscriptions as it numbers its orders.
 create table subscription_counters (
   tenant_ref  text   not null references stores,
   last_number bigint not null,
@@ -58,7 +57,7 @@ create table subscription_settings (
 );
 call fd_fence('subscription_settings', app => 'select, insert, update', worker => 'select');
 
--- What a shopper takes again and again. Started by a checkout; renewed by the scheduler.
+-- Subscriptions of shoppers. Started by a checkout; renewed by the scheduler.
 create table subscriptions (
   tenant_ref           text        not null references stores,
   id                   uuid        not null,
@@ -78,7 +77,7 @@ create table subscriptions (
   cycle                integer     not null default 1,
   current_period_start timestamptz not null,
   next_charge_at       timestamptz,
-  -- The gateway's name for the card. Never the card.
+  -- The gateway's token for the card. Never the card.
   vault_id             text,
   initial_txn_id       text,
   card_brand           text,
@@ -87,17 +86,17 @@ create table subscriptions (
   created_at           timestamptz not null default fd_now(),
   updated_at           timestamptz not null default fd_now(),
   subscription_number  bigint      not null,
-  -- Whom renewals are told to.
+  -- The address that hears of renewals.
   email                text        check (length(email) <= 254),
   -- The gateway that stores the card.
   gateway              text        check (length(gateway) <= 40),
   card_exp_month       integer     check (card_exp_month between 1 and 12),
   card_exp_year        integer     check (card_exp_year between 2000 and 2200),
   card_fingerprint     text        check (length(card_fingerprint) <= 200),
-  -- `locked`: renewals cost what the subscription was sold at. `current`: what the catalog says on the day.
+  -- `locked`: renewals cost the price of the first order. `current`: the catalog price on the day.
   price_policy         text        not null default 'locked'
                        check (price_policy in ('locked', 'current')),
-  -- The policies of shipping and tax, and a recurring coupon, as the origin order has them.
+  -- The policies of shipping and tax, and a recurring coupon, as in the origin order.
   pricing              jsonb       check (length(pricing::text) <= 65536),
   last_order_id        uuid,
   -- Paid periods, that of the origin order included.
@@ -108,25 +107,25 @@ create table subscriptions (
   anchor_on            date        not null,
   anchor_cycle         integer     not null default 1,
   paused_until         timestamptz,
-  -- The last cycle whose date had come when the pause began: a skip up to there is over, a later one outlives
-  -- the pause.
+  -- The last cycle whose date had come when the pause began: a skip up to that cycle is over, a later one outlives the
+  -- pause.
   paused_after         integer,
   cancel_at_period_end boolean     not null default false,
   cancelled_at         timestamptz,
   cancel_reason        text        check (length(cancel_reason) <= 2000),
-  -- Declined attempts at the charge that is due; 0 while none was declined.
+  -- Declined attempts at the due charge; 0 while none was declined.
   dunning_attempt      integer     not null default 0 check (dunning_attempt >= 0),
   dunning_next_at      timestamptz,
   dunning_reason       text        check (length(dunning_reason) <= 40),
-  -- While no attempt is planned, because only another card can help: when the store gives up.
+  -- When the store gives up while no attempt is planned, because only another card can help.
   dunning_ends_at      timestamptz,
-  -- The card must not be charged again: its bank or its network has said so. Another card ends it.
+  -- The card must not be charged again: its bank or its network has said so. Another card clears this.
   card_blocked         boolean     not null default false,
-  -- The cycle that is being charged. Until that has an outcome, nothing else about the charge can change.
+  -- The cycle that is being charged. Until the charge has an outcome, nothing else about it can change.
   charging_cycle       integer     check (charging_cycle > 1),
-  -- A charge that could not be tried, for want of stock or of an answer, is tried again then.
+  -- When a charge is tried again that could not be tried, because stock or an answer was missing.
   retry_at             timestamptz,
-  -- The charge that its customer was told of in advance.
+  -- The charge that the customer was notified of in advance.
   noticed_for          timestamptz,
   -- The last notice about the card: the day it expires and how many days before that, as `2027-04-01 30`.
   card_told            text        check (length(card_told) <= 20),
@@ -163,7 +162,7 @@ create index subscriptions_of_card on subscriptions (tenant_ref, card_fingerprin
 create index subscriptions_of_status_by_charge on subscriptions (tenant_ref, status, next_charge_at, id)
     where next_charge_at is not null;
 create index subscriptions_of_customer on subscriptions (tenant_ref, customer_ref, created_at desc, id desc);
--- Whether a stored card that was replaced is in use elsewhere.
+-- Finds whether a replaced card is used by another subscription.
 create index subscriptions_of_vault on subscriptions (tenant_ref, vault_id) where vault_id is not null;
 create index subscriptions_of_address on subscriptions (tenant_ref, email_folded, status)
     where email_folded is not null;
@@ -174,9 +173,9 @@ create function fd_card_ends(exp_year integer, exp_month integer) returns timest
   select make_timestamptz(exp_year, exp_month, 1, 0, 0, 0, 'UTC') + interval '1 month'
 $$;
 
--- When the scheduler must look at a subscription next. Whoever changes one, this is derived from the rest of
--- the row, so that none is ever forgotten. A customer whose price follows the catalog hears of a change a
--- week before the charge, also where the store sends no other notice.
+-- When the scheduler must look at a subscription next. It is derived from the rest of the row by a trigger, so that no
+-- change can forget it. A customer whose price follows the catalog is told of a change a week before the charge, also
+-- if the store sends no other notice.
 create function fd_subscription_due(s subscriptions, notice_days integer) returns timestamptz
   language sql stable as $$
   select case
@@ -215,7 +214,7 @@ create trigger schedule before insert or update of
   noticed_for, price_policy, card_told, card_exp_month, card_exp_year, due_at
   on subscriptions for each row execute function fd_schedule_subscription();
 
--- What became of each cycle. Cycle 1 is the origin order.
+-- The outcome of each cycle. Cycle 1 is the origin order.
 create table subscription_cycles (
   tenant_ref      text        not null references stores,
   subscription_id uuid        not null,
@@ -224,7 +223,7 @@ create table subscription_cycles (
                   check (state in ('scheduled', 'skipped', 'charging', 'paid', 'failed')),
   due_at          timestamptz not null,
   order_id        uuid,
-  -- Why it was skipped or has failed.
+  -- Why the cycle was skipped or has failed.
   reason          text        check (length(reason) <= 40),
   attempt_count   integer     not null default 0 check (attempt_count >= 0),
   created_at      timestamptz not null default fd_now(),
@@ -263,7 +262,7 @@ create table subscription_declines (
   subscription_id uuid        not null,
   cycle           integer     not null check (cycle > 1),
   order_id        uuid        not null,
-  -- The card's fingerprint, or the gateway's reference to it where it was never typed here. Null once erased.
+  -- The card's fingerprint, or the gateway's reference to it if the card was never typed here. Null once erased.
   card            text        check (length(card) <= 200),
   amount_cents    bigint      not null check (amount_cents > 0),
   currency        text        not null check (length(currency) = 3),
@@ -272,7 +271,7 @@ create table subscription_declines (
   class           text        not null
                   check (class in ('soft', 'funds', 'wait', 'update', 'hard', 'stop', 'stop_all')),
   declined_at     timestamptz not null default fd_now(),
-  -- What the card network said, in its own codes.
+  -- The card network's own codes.
   network_code    text        check (length(network_code) between 1 and 8),
   advice_code     text        check (length(advice_code) between 1 and 8),
   primary key (tenant_ref, id),

@@ -1,6 +1,6 @@
--- What is told to shoppers: segments, mails of campaigns, reminders of checkouts, and mails about orders.
+-- Messages to shoppers: segments, mails of campaigns, reminders of checkouts, and mails about orders.
 
--- Segments: who a merchant writes to, as conditions over what a person has ordered and agreed to.
+-- Segments: groups of readers, as conditions over their orders and consents.
 create table segments (
   tenant_ref text        not null references stores,
   id         uuid        not null default fd_uuid(),
@@ -18,9 +18,9 @@ call fd_meter('segments', $$('segments', 1)$$, false);
 
 create index segments_newest on segments (tenant_ref, created_at desc, id desc);
 
--- A person of a store, by their address: what their orders add up to, and whether they agreed to be written
--- to. Conditions are compared with this row alone, so that a segment costs no join over orders. The worker
--- counts the orders; a trigger keeps `consent` equal to the list of the newsletter.
+-- A person of a store, by their address: the sums of their orders, and their consent. Conditions are compared with
+-- this row alone, so that a segment costs no join over orders. The worker counts the orders; a trigger keeps `consent`
+-- equal to the newsletter's list.
 create table segment_people (
   tenant_ref        text        not null references stores,
   email_folded      text        not null check (length(email_folded) <= 320),
@@ -32,14 +32,14 @@ create table segment_people (
   refunded_cents    bigint      not null default 0 check (refunded_cents >= 0),
   first_order_at    timestamptz,
   last_order_at     timestamptz,
-  -- Where the latest order with an address went: `US`, and `US-CA`.
+  -- The destination of the latest order with an address: `US`, and `US-CA`.
   country           text        check (length(country) <= 39),
   place             text        check (length(place) <= 80),
   consent           text        not null default 'none'
                     check (consent in ('none', 'given', 'withdrawn')),
   primary key (tenant_ref, email_folded),
   check ((orders_count = 0) = (last_order_at is null)),
-  -- A row says something: an order, or a decision of the reader.
+  -- A person without orders and without a decision has no row.
   check (orders_count > 0 or consent <> 'none')
 ) with (fillfactor = 90);
 call fd_fence('segment_people', app => 'select, insert, update, delete',
@@ -47,8 +47,8 @@ call fd_fence('segment_people', app => 'select, insert, update, delete',
 
 create index segment_people_of_customer on segment_people (tenant_ref, customer_ref) where customer_ref is not null;
 
--- Keeps what a person agreed to beside what they ordered. A request that is not confirmed says nothing: the
--- address may be a stranger's.
+-- Keeps a person's consent beside their orders. A request that is not confirmed changes nothing: the address may be a
+-- stranger's.
 create function fd_person_consent() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -76,7 +76,7 @@ revoke all on function fd_person_consent from public;
 create trigger person_consent after insert or update of status or delete on newsletter_subscribers
   for each row execute function fd_person_consent();
 
--- Which products a person has bought.
+-- The products that a person has bought.
 create table segment_purchases (
   tenant_ref   text not null references stores,
   product_id   uuid not null,
@@ -89,9 +89,8 @@ call fd_fence('segment_purchases', app => 'select, insert, delete',
 
 create index segment_purchases_of_person on segment_purchases (tenant_ref, email_folded);
 
--- How far the orders of a store are counted, by the number of their journals. Whatever changes people of a
--- store by their orders has the lock of this row, so that an erasure is never undone by a count that began
--- before it.
+-- Up to which journal the orders of a store are counted. A transaction that changes the people of a store by their
+-- orders has the lock of this row, so that an erasure is never undone by a count that began before it.
 create table segment_positions (
   tenant_ref  text        not null references stores,
   id          uuid        not null default fd_uuid(),
@@ -109,16 +108,16 @@ call fd_due('segment_positions');
 create index segment_positions_due on segment_positions (due_at) where due_at is not null;
 create index segment_positions_due_of_tenant on segment_positions (tenant_ref, due_at) where due_at is not null;
 
--- How far the mails of a campaign are. A row of its own: checkouts lock the campaign for its budget, and the
--- worker locks this.
+-- The progress of a campaign's mails. A row of its own: checkouts lock the campaign for its budget, and the worker
+-- locks this.
 create table campaign_mailings (
   tenant_ref       text        not null references stores,
-  -- That of its campaign.
+  -- The id of its campaign.
   id               uuid        not null,
   state            text        not null default 'listing'
                    check (state in ('listing', 'sending', 'done')),
-  -- The last address of the segment that was looked at, folded. It moves in the transaction that writes the
-  -- recipients up to it.
+  -- The last address of the segment that was listed, folded. It moves in the transaction that writes the recipients up
+  -- to it.
   listed_to        text        not null default '',
   recipients_count bigint      not null default 0 check (recipients_count >= 0),
   left_out_count   bigint      not null default 0 check (left_out_count >= 0),
@@ -126,15 +125,15 @@ create table campaign_mailings (
   skipped_count    bigint      not null default 0 check (skipped_count >= 0),
   failed_count     bigint      not null default 0 check (failed_count >= 0),
   unknown_count    bigint      not null default 0 check (unknown_count >= 0),
-  -- The recipients that a worker has claimed and not written the result of. Those of a killed worker become
+  -- The recipients that a worker has claimed and whose result is not written yet. Those of a killed worker become
   -- unknown.
   in_flight        uuid[]      not null default '{}' check (cardinality(in_flight) <= 1000),
   due_at           timestamptz default fd_now(),
   lease_until      timestamptz,
   lease_token      uuid,
   created_at       timestamptz not null default fd_now(),
-  -- Whether nothing more is claimed: the campaign is paused or over. Such a mailing stays due while mails of
-  -- it are under way, so that mails of a killed worker become unknown although nothing more is sent.
+  -- Whether no more recipients are claimed: the campaign is paused or over. Such a mailing stays due while mails of it
+  -- are under way, so that mails of a killed worker become unknown although nothing more is sent.
   stopped          boolean     not null default false,
   primary key (tenant_ref, id),
   foreign key (tenant_ref, id) references campaigns,
@@ -148,8 +147,8 @@ call fd_due('campaign_mailings');
 create index campaign_mailings_due on campaign_mailings (due_at) where due_at is not null;
 create index campaign_mailings_due_of_tenant on campaign_mailings (tenant_ref, due_at) where due_at is not null;
 
--- Whom a campaign is mailed to: one row for each address, and what became of it. It is written once more with
--- the result, and that changes every index of the table.
+-- The recipients of a campaign: one row for each address, with the result of its mail. The row is written a second
+-- time with the result, which changes every index of the table.
 create table campaign_recipients (
   tenant_ref      text        not null,
   id              uuid        not null default fd_uuid(),
@@ -169,8 +168,8 @@ create table campaign_recipients (
   -- A recipient is always named together with its campaign: one index for both the name and the list of a
   -- campaign.
   primary key (tenant_ref, campaign_id, id),
-  -- Once in each campaign, by an index that also finds the campaigns of an address, for the privacy export
-  -- and erasure.
+  -- An address is mailed once in each campaign. The index also finds the campaigns of an address, for the privacy
+  -- export and erasure.
   constraint campaign_recipients_once unique (tenant_ref, email_folded, campaign_id),
   foreign key (tenant_ref, campaign_id) references campaigns,
   check ((state = 'queued') = (next_attempt_at is not null)),
@@ -186,8 +185,8 @@ call fd_due('campaign_recipients');
 create index campaign_recipients_of_state on campaign_recipients (tenant_ref, campaign_id, state, id);
 create index campaign_recipients_of_customer on campaign_recipients (tenant_ref, customer_ref, id)
        where customer_ref is not null;
--- What is old is found by its time alone. With the id in it, PostgreSQL takes this index for one of ids, and
--- skips from time to time.
+-- Old rows are found by their time alone. With the id in it, PostgreSQL takes this index for one of ids, and skips
+-- from time to time.
 create index campaign_recipients_old on campaign_recipients (tenant_ref, created_at);
 
 -- Whether a store reminds shoppers of checkouts that were begun and not finished. A cart is kept only where
@@ -195,15 +194,14 @@ create index campaign_recipients_old on campaign_recipients (tenant_ref, created
 create table checkout_reminder_settings (
   tenant_ref           text        not null references stores,
   enabled              boolean     not null default false,
-  -- Who may be reminded: readers who agreed to mails, or also customers who have bought before and not
-  -- unsubscribed.
+  -- Who may be reminded: readers who consented, or also customers who have bought before and not unsubscribed.
   basis                text        not null default 'consent'
                        check (basis in ('consent', 'soft_opt_in')),
   first_after_minutes  integer     not null default 60
                        check (first_after_minutes between 30 and 10080),
-  -- Null: there is no second one.
+  -- Null: there is no second reminder.
   second_after_minutes integer     default 1440 check (second_after_minutes between 60 and 20160),
-  -- Who said that the law allows it, and when.
+  -- Who confirmed that the law allows it, and when.
   law_confirmed_by     text        check (length(law_confirmed_by) <= 200),
   law_confirmed_at     timestamptz,
   updated_at           timestamptz not null default fd_now(),
@@ -212,14 +210,14 @@ create table checkout_reminder_settings (
 );
 call fd_fence('checkout_reminder_settings', app => 'select, insert, update', worker => 'select');
 
--- The carts that were begun and not finished, each for an address that was entered.
+-- The unfinished checkouts, each for an address that was entered.
 create table checkout_reminders (
   tenant_ref      text        not null references stores,
   id              uuid        not null default fd_uuid(),
   email           text        not null check (length(email) <= 254),
   email_folded    text        not null check (length(email_folded) <= 320),
   customer_ref    text        check (length(customer_ref) <= 200),
-  -- Emptied once nothing more is sent.
+  -- Emptied once no more reminders are sent.
   items           jsonb       not null
                   check (jsonb_typeof(items) = 'array' and length(items::text) <= 65536),
   state           text        not null default 'waiting' check (state in ('waiting', 'stopped')),
@@ -252,7 +250,7 @@ create index checkout_reminders_seen on checkout_reminders (tenant_ref, seen_at)
 create index checkout_reminders_of_customer on checkout_reminders (tenant_ref, customer_ref)
     where customer_ref is not null;
 
--- Which mails a store does not send.
+-- The kinds of mail that a store does not send.
 create table shopper_mail_settings (
   tenant_ref text        not null references stores,
   off_kinds  text[]      not null default '{}' check (cardinality(off_kinds) <= 100),
@@ -261,26 +259,26 @@ create table shopper_mail_settings (
 );
 call fd_fence('shopper_mail_settings', app => 'select, insert, update', worker => 'select');
 
--- Mails to shoppers about their orders. A row says that a mail is to be sent, or what became of it; the mail
--- itself is written when it is sent, so that no row has a body, a link or the code of a gift card.
+-- Mails to shoppers about their orders. A row says that a mail is to be sent, or what became of it; the mail itself is
+-- written when it is sent, so that no row has a body, a link or the code of a gift card.
 create table shopper_mails (
   tenant_ref      text        not null references stores,
   id              uuid        not null default fd_uuid(),
   kind            text        not null check (kind ~ '^[a-z_]{1,40}$'),
-  -- The row that it is about: an order, a parcel, a refund, a gift card, a return, or the event of a hold or
-  -- an edit.
+  -- The row that the mail is about: an order, a parcel, a refund, a gift card, a return, or the event of a hold or an
+  -- edit.
   about_id        uuid        not null,
   -- No foreign key: the mail of a gift card has no order, and a mail must never block one.
   order_id        uuid,
   customer_ref    text        check (length(customer_ref) <= 200),
-  -- What the event said and the order no longer shows.
+  -- What the event contained and the order no longer shows.
   details         jsonb       check (length(details::text) <= 65536),
-  -- Known from the first attempt on.
+  -- Set by the first attempt.
   recipient       text        check (length(recipient) <= 254),
   language        text        check (length(language) <= 35),
   state           text        not null default 'queued'
                   check (state in ('queued', 'sent', 'skipped', 'dead', 'erased')),
-  -- Why it was skipped or is dead.
+  -- Why the mail was skipped or is dead.
   reason          text        check (length(reason) <= 40),
   attempt_count   integer     not null default 0 check (attempt_count >= 0),
   resend_count    integer     not null default 0 check (resend_count >= 0),

@@ -1,4 +1,4 @@
--- What a merchant and the operator look at: figures, usage and invoices, and what is kept of a person.
+-- Reports for merchants and the operator: figures, usage and invoices, and exports of personal data.
 
 -- Figures by day, and the facts behind them. All of it is derived from numbered journals by a loop of the
 -- worker. No table of figures is written by a checkout, and none has a person in it.
@@ -11,9 +11,9 @@ create table analytics_generations (
   generation  integer     not null check (generation > 0),
   state       text        not null check (state in ('serving', 'building', 'retired')),
   time_zone   text        not null check (length(time_zone) <= 64),
-  -- The last journal that is counted, by its number in the chain of the ledger.
+  -- The number of the last counted journal, in the chain of the ledger.
   sequence    bigint      not null default 0 check (sequence >= 0),
-  -- When every numbered journal was counted, by the time of the store.
+  -- When all numbered journals were counted last, by the time of the store.
   counted_at  timestamptz,
   due_at      timestamptz default now(),
   lease_until timestamptz,
@@ -32,8 +32,8 @@ create index analytics_generations_due_of_tenant on analytics_generations (tenan
 create unique index analytics_generations_serving on analytics_generations (tenant_ref) where state = 'serving';
 create unique index analytics_generations_building on analytics_generations (tenant_ref) where state = 'building';
 
--- What is known of a captured order for good, in every generation. Country and state outlive the address, so
--- that an erasure changes no sum, and so does the place of the order among those of its customer.
+-- The permanent facts about a captured order, in every generation. Country and state outlive the address, so that an
+-- erasure changes no sum, and so does the place of the order among those of its customer.
 create table analytics_orders (
   tenant_ref    text        not null references stores,
   order_id      uuid        not null,
@@ -82,8 +82,7 @@ create table analytics_facts (
   new_customers_count     bigint      not null,
   repeat_customers_count  bigint      not null,
   active_customers_count  bigint      not null,
-  -- What of it belongs to each line: product_id, variant_id and the amounts that are not 0. They add up to
-  -- the row.
+  -- The shares of the lines: product_id, variant_id and the amounts that are not 0. They add up to the row.
   lines                   jsonb       not null,
   -- Figures by coupon, whatever code of it was typed.
   coupon_id               text        not null default '',
@@ -148,8 +147,8 @@ create table analytics_payment_days (
 call fd_fence('analytics_payment_days', app => 'select, insert, update',
               worker => 'select, insert, update, delete');
 
--- Attempts of counted times that had no outcome for good when they were counted: they are in no day, and a
--- report reads each of them, until they have one.
+-- Attempts that had no final outcome when their time was counted: they are in no day, and a report reads each of them,
+-- until they have one.
 create table analytics_open_attempts (
   tenant_ref text    not null references stores,
   generation integer not null,
@@ -159,13 +158,13 @@ create table analytics_open_attempts (
 );
 call fd_fence('analytics_open_attempts', app => 'select', worker => 'select, insert, delete');
 
--- How often shoppers did something on a day. No row says who. A day has several rows for the same thing, so
+-- How often shoppers did something on a day. No row names a shopper. A day has several rows for the same thing, so
 -- that storefronts that count at the same time do not wait for each other.
 create table funnel_days (
   tenant_ref text     not null references stores,
   day        date     not null,
   type       text     not null check (type in ('view', 'search', 'add_to_cart', 'begin_checkout')),
-  -- Nil: no product. The highest: all of them together.
+  -- The nil uuid: no product. The highest uuid: all products together.
   product_id uuid     not null,
   shard      smallint not null check (shard between 0 and 7),
   count      bigint   not null check (count > 0),
@@ -191,7 +190,7 @@ create function fd_ended_at(s subscriptions) returns timestamptz
   select case when s.status in ('cancelled', 'unpaid_cancelled', 'expired') then coalesce(s.cancelled_at, s.updated_at) end
 $$;
 
--- Subscriptions that have begun or changed in what is counted of them, since they were counted. One row for
+-- Subscriptions that have begun, or changed in a column that is counted, since they were last counted. One row for
 -- each change: two changes at once do not wait for each other.
 create table subscription_changes (
   tenant_ref      text not null references stores,
@@ -209,13 +208,13 @@ begin
 end $$;
 
 create trigger note_begun after insert on subscriptions for each row execute function fd_note_subscription();
--- A renewal changes none of these.
+-- A renewal changes none of these columns.
 create trigger note_changed after update on subscriptions for each row
   when ((old.status, old.currency, old.created_at, fd_monthly_cents(old), fd_ended_at(old))
         is distinct from (new.status, new.currency, new.created_at, fd_monthly_cents(new), fd_ended_at(new)))
   execute function fd_note_subscription();
 
--- What is counted of each subscription.
+-- The counted columns of each subscription.
 create table analytics_subscriptions (
   tenant_ref      text        not null references stores,
   subscription_id uuid        not null,
@@ -229,7 +228,7 @@ create table analytics_subscriptions (
 call fd_fence('analytics_subscriptions', app => 'select',
               worker => 'select, insert, update, delete');
 
--- In these orders the rows behind a figure are listed, and those of a part of a day are counted.
+-- Lists the rows behind a figure in these orders, and counts those of a part of a day.
 create index analytics_subscriptions_of_status
     on analytics_subscriptions (tenant_ref, currency, status, started_at, subscription_id);
 create index analytics_subscriptions_started
@@ -263,7 +262,7 @@ create table analytics_subscription_days (
 call fd_fence('analytics_subscription_days', app => 'select',
               worker => 'select, insert, update, delete');
 
--- The month that is billed: in UTC, by business time.
+-- The current month of billing: in UTC, by business time.
 create function fd_this_month() returns date
 language sql stable as $$
   select date_trunc('month', fd_now() at time zone 'UTC')::date
@@ -272,11 +271,11 @@ $$;
 revoke all on function fd_this_month from public;
 grant execute on function fd_this_month to fd_app, fd_worker, fd_operator;
 
--- What stores owe the operator: plans, usage counted from facts that have their number, and monthly invoices
--- that never change once they are issued. Months are those of UTC; a month is its first day.
+-- What stores owe the operator: plans, usage counted from facts that have their number, and monthly invoices that
+-- never change once they are issued. Months are those of UTC; a month is named by its first day.
 --
--- An issuer is who sends the invoices. Its row also numbers them: the number is taken in the transaction that
--- issues, so that none is ever missing.
+-- An issuer sends the invoices. Its row also numbers them: the number is taken in the transaction that issues, so that
+-- none is ever missing.
 create table billing_issuers (
   id               text        not null primary key check (id ~ '^[a-z0-9_]{1,40}$'),
   name             text        not null check (length(name) between 1 and 200),
@@ -310,7 +309,7 @@ create table billing_plans (
   -- By meter: {"included": units, "tiers": [{"up_to": units or null, "price_cents": 1, "per": units}]}.
   meters     jsonb       not null,
   features   text[]      not null,
-  -- Merchants may ask what it would cost them.
+  -- Whether merchants may preview their costs with this plan.
   is_public  boolean     not null,
   created_by text        not null,
   created_at timestamptz not null default fd_now(),
@@ -322,26 +321,26 @@ call fd_freeze('billing_plans');
 
 create index billing_plans_newest on billing_plans (created_at desc, id desc);
 
--- The plan of every store that the operator has given no other. It costs nothing.
+-- The plan of every store that has no other plan. It costs nothing.
 insert into billing_plans (plan_key, version, name, tier, currency, base_cents, meters, features, is_public, created_by)
 values ('default', 1, 'Default', 'standard', 'USD', 0, '{}', '{}', true, 'system');
 
--- How far a store is metered and billed.
+-- Up to where a store is metered and billed.
 create table billing_accounts (
   tenant_ref      text        not null references stores,
   id              uuid        not null default fd_uuid(),
-  -- The oldest month that is not closed. What belongs to an earlier one is counted here.
+  -- The oldest month that is not closed. Usage of an earlier month is counted here.
   open_month      date        not null check (extract(day from open_month) = 1),
-  -- Of all its invoices: set by the first plan or charge that costs something.
+  -- The currency of all its invoices: set by the first plan or charge that costs something.
   currency        text        check (currency ~ '^[A-Z]{3}$'),
   -- The last journal and the last event that are counted, by their numbers.
   ledger_position bigint      not null default 0 check (ledger_position >= 0),
   event_position  bigint      not null default 0 check (event_position >= 0),
-  -- Journals up to this one are never billed: of the store's time as a sandbox.
+  -- Journals up to this number are never billed: they are from the store's time as a sandbox.
   ledger_start    bigint      not null default 0 check (ledger_start between 0 and ledger_position),
-  -- The last day whose media are counted.
+  -- The last day whose media bytes are counted.
   media_day       date,
-  -- When everything that had its number was counted.
+  -- When all numbered facts were last counted.
   counted_at      timestamptz,
   due_at          timestamptz default fd_now(),
   lease_until     timestamptz,
@@ -392,19 +391,19 @@ create table billing_usage (
   meter         text   not null
                 check (meter in ('orders', 'gross_volume', 'webhook_deliveries', 'media_byte_days',
                                  'api_calls')),
-  -- Of `gross_volume`; otherwise empty.
+  -- The currency of `gross_volume`; otherwise empty.
   currency      text   not null,
-  -- Of `api_calls`: the key. Otherwise empty.
+  -- The key of `api_calls`; otherwise empty.
   key           text   not null,
   quantity      bigint not null,
-  -- The first and the last that is in it: numbers of journals or of events, or days as 20261231.
+  -- The first and the last fact in it: numbers of journals or of events, or days as 20261231.
   from_position bigint not null,
   to_position   bigint not null check (to_position >= from_position),
   primary key (tenant_ref, month, meter, currency, key)
 ) with (fillfactor = 80);
 call fd_fence('billing_usage', app => 'select, insert, update', worker => 'select, insert, update');
 
--- The usage of a closed month is what its invoice says.
+-- Refuses a change of a closed month's usage, which is on its invoice.
 create function fd_keep_usage() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -434,7 +433,7 @@ create table billing_invoices (
   issuer_id      text,
   sequence       bigint      check (sequence > 0),
   number         text,
-  -- Both sides as they were when it was issued: {name, lines, note} and {name, lines}.
+  -- Both parties as they were when it was issued: {name, lines, note} and {name, lines}.
   issuer         jsonb,
   recipient      jsonb,
   issued_at      timestamptz,
@@ -472,7 +471,7 @@ create unique index billing_invoices_number on billing_invoices (issuer_id, sequ
 create trigger not_emptied before truncate on billing_invoices
   for each statement execute function fd_refuse_change();
 
--- An issued invoice is final, for every role and for us: it is corrected by credit notes.
+-- An issued invoice is final for every role, the owner of the database too: it is corrected by credit notes.
 create function fd_keep_invoice() returns trigger
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -500,19 +499,19 @@ create table billing_invoice_lines (
   kind          text        not null check (kind in ('plan', 'usage', 'charge')),
   description   text        not null check (length(description) <= 500),
   amount_cents  bigint      not null check (amount_cents >= 0),
-  -- Of plans and usage.
+  -- For lines of plans and usage.
   plan_key      text,
   plan_version  integer,
-  -- Of plans: its days, the last one included.
+  -- For lines of plans: the days, the last one included.
   from_day      date,
   to_day        date,
-  -- Of usage.
+  -- For lines of usage.
   meter         text,
   quantity      bigint,
   price         jsonb,
   from_position bigint,
   to_position   bigint,
-  -- Of charges: who made it, and under which Idempotency-Key.
+  -- For lines of charges: who made it, and under which Idempotency-Key.
   created_by    text,
   request_key   text        check (length(request_key) <= 255),
   created_at    timestamptz not null default fd_clock(),
@@ -614,7 +613,7 @@ create table api_calls (
   credential_id uuid   not null,
   day           date   not null,
   calls         bigint not null check (calls > 0),
-  -- How many of them are in the usage of a month.
+  -- How many of these calls are in the usage of a month.
   counted_calls bigint not null default 0,
   primary key (tenant_ref, credential_id, day),
   check (counted_calls between 0 and calls)
@@ -662,7 +661,7 @@ alter function fd_add_api_calls owner to fd_gate;
 revoke all on function fd_add_api_calls from public;
 grant execute on function fd_add_api_calls to fd_app;
 
--- What a store holds on one customer is handed out on demand. A copy of everything, made by the worker.
+-- Exports of all data that a store has about one customer, made by the worker on request.
 create table privacy_exports (
   tenant_ref    text        not null references stores,
   id            uuid        not null default fd_uuid(),
@@ -678,7 +677,7 @@ create table privacy_exports (
   lease_token   uuid,
   created_at    timestamptz not null default fd_now(),
   done_at       timestamptz,
-  -- The row goes then, with all that is in it.
+  -- When the row is deleted, with all that is in it.
   expires_at    timestamptz not null default fd_now() + interval '7 days',
   primary key (tenant_ref, id),
   check ((status = 'pending') = (due_at is not null)),
@@ -689,7 +688,7 @@ call fd_fence('privacy_exports', app => 'select, insert, update, delete',
               worker => 'select, update, delete');
 call fd_due('privacy_exports');
 
--- Whoever asks twice waits for the same copy.
+-- A second request for the same customer waits for the same export.
 create unique index privacy_exports_pending on privacy_exports (tenant_ref, customer_ref)
  where status = 'pending';
 create index privacy_exports_of_customer on privacy_exports (tenant_ref, customer_ref);
@@ -698,16 +697,16 @@ create index privacy_exports_due_of_tenant on privacy_exports (tenant_ref, due_a
  where due_at is not null;
 create index privacy_exports_expired on privacy_exports (expires_at);
 
--- An erasure under way. It names whom it erases only until it is done.
+-- An erasure under way. It names the customer only until it is done.
 create table privacy_erasures (
   tenant_ref   text        not null references stores,
   id           uuid        not null,
   customer_ref text        check (length(customer_ref) between 1 and 200),
-  -- Others who are the same person by their e-mail address, and gave nothing but orders.
+  -- Guest references with the same e-mail address, which have nothing but orders.
   guest_refs   text[]      not null default '{}',
   emails       text[]      not null default '{}',
   pseudonym    text        not null,
-  -- Who asked for it, for the trail.
+  -- Who asked for it, for the audit log.
   actor        text        not null,
   orders       integer     not null default 0,
   created_at   timestamptz not null default fd_now(),

@@ -100,7 +100,7 @@ import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
 import { startRoutes } from './start-page.ts'
 
-/** The functions by which an order shows its parcels and returns. */
+/** The functions that show the parcels and returns of an order. */
 const PARCELS = {
   listFulfillments: fulfillment.listOfOrder,
   listWork: fulfillment.listWorkOfOrder,
@@ -189,7 +189,7 @@ const storefrontTokensOf = (runtime: Runtime): string[] =>
     ownToken(runtime),
   ].filter((token) => token !== undefined)
 
-/** How much memory the products of lists have in addition, as a share of the live cache's. */
+/** The memory for products of lists, beside the live cache's own, as a share of it. */
 const FRAGMENT_SHARE = 1 / 8
 
 function publicRoutes(
@@ -245,7 +245,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   testClockRoutes.merchantRoutes({
     clocks: runtime.clocks,
     workerDatabase: runtime.workerDatabase,
-    // Asked for their times alone: a worker has the events, and sends the mails.
+    // Used for its times alone: a worker has the handlers of events, and sends the mails.
     work: openDueWork(runtime, { handlers: {}, transport: null, bulk: null }),
   }),
   credentialRoutes.merchantRoutes(runtime.database),
@@ -357,7 +357,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
 function dropAfterWrites(app: App, cache: LiveCache): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    // Writes of shoppers change no public response except stock, which expires and is read again anyway.
+    // Shoppers' writes change no public response except stock, and responses with stock expire soon anyway.
     const shops = request.routeOptions.config.plane === 'storefront'
     if (!reads && !shops && request.db) cache.drop(request.db.tenant)
     done()

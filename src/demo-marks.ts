@@ -1,4 +1,4 @@
-/** Small drawings of the demo stores, as SVG: the icon of each, and the marks of the makers of one. */
+/** The icons of the demo stores as SVG, and the makers' marks that one of them shows. */
 
 const drawing = (size: number, shapes: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size}" height="${size}">${shapes}</svg>`

@@ -44,7 +44,7 @@ const behavior = {
 
 interface Delivery {
   cents: number
-  /** The fewest and the most working days that it takes. */
+  /** The fewest and the most working days that a delivery takes. */
   days: readonly [min: number, max: number]
 }
 

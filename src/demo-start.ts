@@ -12,8 +12,8 @@ interface Opener {
 }
 
 /**
- * Sees to it that the demo stores are there, and waits until they are filled, so that their addresses are named only
- * when they have something to show. Returns null where the installation has stores of its own.
+ * Creates the demo stores if they are missing, and waits until they are filled, so that their addresses are printed
+ * only when they have something to show. Returns null if the installation has stores of its own.
  */
 export async function openDemo(opener: Opener, runtime: Runtime): Promise<Demo | null> {
   const { config } = runtime

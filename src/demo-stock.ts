@@ -220,7 +220,7 @@ async function openStore(runtime: Runtime, store: DemoStore, options: OpenOption
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'a demo store' })
 }
 
-/** Draws and stores the parts of a store's site. */
+/** Draws and stores the images of a store's site. */
 async function makeParts(
   db: TenantDb,
   media: ReturnType<typeof openMedia>,

@@ -25,7 +25,7 @@ export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
     { limit: 1, offset: 0 },
   )
   const stored = await readDemo(config)
-  // Without a key, an earlier start was killed before it had finished: this one continues.
+  // Without a key in the file, an earlier start was killed before it had finished: this one continues.
   const isIncomplete = stored?.merchant_key === ''
   if (total > 0 && !isIncomplete) return stored === null ? null : addGiftCard(runtime, stored)
   const password = randomBytes(12).toString('base64url')

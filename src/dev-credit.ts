@@ -50,7 +50,7 @@ async function findNewestOrder(app: App, demo: Demo): Promise<NewestOrder | null
   return (JSON.parse(body) as { orders: NewestOrder[] }).orders[0] ?? null
 }
 
-/** Gives credit as the merchant would, by the API. */
+/** Adds store credit as a merchant would, by the API. */
 async function giveCredit(app: App, demo: Demo, order: NewestOrder): Promise<string> {
   const { statusCode, body } = await app.inject({
     method: 'POST',

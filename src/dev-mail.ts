@@ -17,8 +17,8 @@ const MAILS_MAX = 50
 const SHOPPER_MAILS_MAX = 20
 
 /**
- * The policy of a mail's HTML, which contains texts of merchants and shoppers: it runs no script, has an origin of
- * its own, and is shown in no page but ours.
+ * The policy of a mail's HTML, which contains texts of merchants and shoppers: it runs no script, has an origin of its
+ * own, and only our page may show it.
  */
 const FRAMED_POLICY = [
   "default-src 'none'",
@@ -81,7 +81,7 @@ interface Shown {
   subject: string
   recipient: string | null
   tenant_ref: string | null
-  /** What the mail is, and what became of it. */
+  /** The kind of the mail, and its state. */
   facts: string
   created_at: string
   html: boolean

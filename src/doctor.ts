@@ -291,8 +291,7 @@ async function examineClock(client: pg.Client, readTime: () => number): Promise<
 }
 
 /**
- * Examines what a database lacks, or has too much of, after it has run for a long time. A database that is not
- * migrated is left out.
+ * Examines what is missing or unused in a database after a long time. A database that is not migrated is left out.
  */
 async function examineStorage(client: pg.Client, limits: StorageLimits): Promise<Finding[]> {
   const { rows } = await client.query("select to_regclass('partition_months') is not null as there")

@@ -22,7 +22,7 @@ export const healthRoutes =
     known ??= readMigrations()
     const migrations = await known
     let running: Promise<string[]> | null = null
-    // Those who ask at the same time share one check: any caller may ask, and each check is three statements.
+    // Callers at the same time share one check: any caller may ask, and each check is three statements.
     const check = () => {
       running ??= listFailing(runtime, migrations).finally(() => {
         running = null

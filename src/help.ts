@@ -77,7 +77,7 @@ const isHelp = (text: string | undefined) => text === 'help' || text === '--help
 export function findHelp([first, ...rest]: readonly string[]): 'all' | Role | null {
   if (first === undefined) return 'all'
   if (isHelp(first)) return rest[0] !== undefined && isRole(rest[0]) ? rest[0] : 'all'
-  // After the role `help` may be a name, such as that of a store.
+  // After the role `help` the next argument may be a name, such as that of a store.
   return isRole(first) && rest.some((each) => isHelp(each) && each !== 'help') ? first : null
 }
 

@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   try {
     await run(self, role)
   } catch (error) {
-    // During a stop, parts are closed while they are used: that is not a fault.
+    // During a stop, parts are closed while they are used: an error then is not a fault.
     if (self.stopping) return
     self.stopping = true
     await close(self)

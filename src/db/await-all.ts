@@ -16,8 +16,8 @@ const isConsequence = (error: unknown): boolean =>
 
 /**
  * `Promise.all` for statements that are sent together and may be refused. It waits for all of them, so that none is
- * still running in a transaction that ends. Of several errors it throws the first in the list, whichever arrived
- * first; but an error that makes the transaction worth a retry comes before all others.
+ * still running in a transaction that ends. Of several errors it throws the first in the list, whichever arrived first;
+ * but an error after which the transaction is worth a retry comes before all others.
  */
 export async function awaitAll<T extends readonly unknown[] | []>(
   work: T,

@@ -90,8 +90,8 @@ const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>()
  * answer: for the twelve statements that write an order, eleven needless round trips. The columns of a statement are
  * also requested once, and not at every call (decision 0002).
  *
- * Outside of a transaction block all of them are one transaction: a single read is sent together with the statement
- * that sets its store, and needs neither `begin` nor `commit`.
+ * Outside of a transaction block the statements of a batch are one transaction: a single read is sent together with the
+ * statement that sets its store, and needs neither `begin` nor `commit`.
  */
 class Batch extends Query {
   readonly statements: readonly Statement[]

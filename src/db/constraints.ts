@@ -37,7 +37,7 @@ export function isOutage(error: unknown): boolean {
   return /timeout|terminated|connection error/i.test(error.message)
 }
 
-/** Whether we cannot connect: the server is not found, or refuses the user or the database. */
+/** Whether the database refuses us: the server is not found, or refuses the user or the database. */
 export function isShutOut(error: unknown): boolean {
   if (isPostgresError(error)) return /^(28|3D)/.test(error.code)
   const { syscall } = Object(error) as NodeJS.ErrnoException

@@ -33,7 +33,7 @@ export class Db extends Runner implements StoreScope {
 interface StoreScope {
   tenant: string
   clock: Clock
-  /** Identifies the database: what a process remembers of a store belongs to one database. */
+  /** Identifies the database: what a process remembers about a store belongs to one database. */
   source: object
 }
 
@@ -65,7 +65,7 @@ interface OpenedStore {
   addUse(ms: number): void
 }
 
-/** How much of its store's time a refusal uses: the process reads a body, and finds all that is wrong with it. */
+/** How much of its store's time a refusal uses: the process reads a body, and finds all its faults. */
 const REFUSAL_MS = 4
 
 /** What all `TenantDb` of one database share. */
@@ -97,7 +97,7 @@ export class TenantDb extends Db {
     this.addUse = addUse
   }
 
-  /** Waits until the caller may have a refusal. The refusal needs nothing of the database, but is paced as a read. */
+  /** Waits for the caller's turn before a refusal is sent. The refusal sends no statement, but is paced like a read. */
   pace(): Promise<void> {
     return this.#admit('read', async () => {}, REFUSAL_MS)
   }
@@ -177,7 +177,10 @@ class Storeless extends Runner {
   }
 }
 
-/** Says which store a key, a hostname or an account belongs to, and has what no store owns: owners, plans, limits. */
+/**
+ * Finds the store of a key, a hostname or an account, and reads and writes what belongs to no store: owners, plans,
+ * limits.
+ */
 export class Directory extends Storeless {
   readonly kind = 'directory'
 }
@@ -190,7 +193,10 @@ export class AllStores extends Storeless {
 /** The worker's look for stores with due work. */
 export class DueLists extends Storeless {
   readonly kind = 'due rows'
-  /** Statements without a store run on machine time. Lists of due work need these to find the rest. */
+  /**
+   * Statements without a store run on machine time. A list of due work needs these clocks to find the stores whose
+   * clock was moved.
+   */
   readonly clocks: StoreClocks
   constructor(pool: pg.Pool, clocks: StoreClocks) {
     super(pool)
@@ -210,11 +216,11 @@ export interface DatabaseOptions extends PoolOptions {
   clocks?: StoreClocks
   /** Whether each store has a bounded share of the database, as callers of the API have. */
   sharesByStore?: boolean
-  /** How long work waits for the share of its store at most. */
+  /** How long work waits at most for its turn in its store's share. */
   shareWaitMs?: number
 }
 
-/** What needs no caller to ask for it, such as the scan of a text: it waits with the callers of its store. */
+/** Work that no caller asked for, such as the scan of a text: it waits with the callers of its store. */
 const OWN_WORK: Caller = { lane: 'known', name: '' }
 
 /** One connection pool, logged in as one database role. */
@@ -246,7 +252,7 @@ export class Database {
 
   /**
    * Opens a store for work that waits while the store uses more than its share, behind callers who have used less of
-   * it. Without a caller it is work for the reader whose request is answered, or for the public.
+   * it. Without a caller the work counts for the reader whose request is answered, or for the public.
    */
   tenant(ref: string, caller: Caller = publicCaller()): TenantDb {
     const { shares } = this.#shared
@@ -266,14 +272,15 @@ export class Database {
     return this.#open(ref, admitAll, { store: ref, caller: OWN_WORK })
   }
 
-  /** Whether the public is known to be served this store; one that went live just now may not be yet. */
+  /** Whether the public is known to be served this store. A store that went live a moment ago may not be known yet. */
   isKnown(ref: string): boolean {
     return this.#shared.shares?.isKnown(ref) ?? true
   }
 
   /**
-   * Remembers that the public is served this store. Public work for all other names shares one small share, that of
-   * hidden stores too: had they one of their own, the time of an answer would tell them from names that no store has.
+   * Remembers that the public is served this store. Public work for all other names, those of hidden stores too, has
+   * one small share together: with a share of its own, the time of an answer would tell a hidden store from a name that
+   * no store has.
    */
   learn(ref: string): void {
     this.#shared.shares?.learn(ref)
@@ -392,7 +399,7 @@ async function tryTransaction<T>(
     return batch.send(query)
   }
   try {
-    // Sent with the first statements. If it fails, they are skipped.
+    // Sent with the first statements. If `begin` fails, they are skipped.
     const begun = Promise.all([BEGIN, ...opening].map(batch.send))
     begun.catch(() => {})
     const result = await work(send)

@@ -82,8 +82,8 @@ export interface Found {
   /** A select of the key's columns by their names, from any source that has them in an index. */
   keys: Sql
   /**
-   * True where all keys are found before the first is known, as by a search: the select then runs once, for the page
-   * and for the count. Otherwise the keys come in the order of the list, and no more are read than are needed.
+   * True if all keys are found before the first is known, as by a search: the select then runs once, for the page and
+   * for the count. Otherwise the keys come in the order of the list, and no more are read than are needed.
    */
   isSearch: boolean
 }
@@ -94,7 +94,7 @@ export interface List<S extends TObject> {
   table: Sql
   /** The name of a row of the table in all SQL here. */
   as: Sql
-  /** Which rows the caller may see: those of a store. */
+  /** The condition for rows that the caller may see: those of a store. */
   scope: Sql
   filters: readonly Sql[]
   /**
@@ -110,7 +110,7 @@ export interface List<S extends TObject> {
   key: readonly KeyColumn[]
   /** Whether the greatest key comes first. */
   descending: boolean
-  /** What is shown of a row. It is computed for the rows of the page alone. */
+  /** What the answer shows of a row. It is computed for the rows of the page alone. */
   columns: Sql
   /** Other tables that `columns` names. */
   joins?: Sql
@@ -187,9 +187,9 @@ export async function readList<S extends TObject>(
 
 /**
  * Limits a select to one row more than the page has, which shows whether there is another page. The limit is a number
- * of the text and not a value: a plan for a limit or an offset that it does not know expects a tenth of all rows, and
- * would rather sort them, or read the whole table with the rows of every store, than go by an index. There are few
- * sizes, so that a list is few statements.
+ * in the text and not a value. With a limit or an offset that it does not know, PostgreSQL expects a tenth of all rows,
+ * and would sort them, or read the whole table with the rows of every store, instead of using an index. There are few
+ * sizes of pages, so that a list is few statements.
  */
 const atMostOf = (limit: number): Sql => {
   if (limit <= 10) return sql`limit 11`
@@ -204,8 +204,8 @@ const onPage = ({ limit, offset }: Page, chosen: Sql): Sql =>
 
 /**
  * Selects the rows of a page. Each row is looked up by its key, which is unique: the `limit 1` tells the planner so.
- * Where many stores have the same SKU or address it would expect a hundred times as many rows, and read all of the
- * store's rows in the other tables for them.
+ * Without it, the planner would expect a hundred times as many rows when many stores have the same SKU or address, and
+ * read all of the store's rows in the other tables for them.
  */
 function pageOf<S extends TObject>(list: List<S>, page: Page): Sql {
   const { table, as, scope, key, columns, joins = sql``, found } = list

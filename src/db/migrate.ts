@@ -53,7 +53,7 @@ export async function migrate(options: { url: string; secretKey: string; folder?
     application_name: `fairdock:${process.pid}:migrate`,
     connectionTimeoutMillis: 10_000,
   })
-  // A lost connection also fails the current statement, whose error says so.
+  // A lost connection also fails the current statement, whose error reports it.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -101,8 +101,8 @@ export async function hasSameKey(client: pg.Client, secretKey: string): Promise<
 }
 
 /**
- * Applies one migration. Only the last waits for the disk, and with it everything before it is there: the log is
- * written in order.
+ * Applies one migration. Only the last one waits for the disk: the log is written in order, so all earlier ones are on
+ * disk with it.
  */
 async function apply(
   client: pg.Client,

@@ -28,8 +28,7 @@ export function openPool(options: PoolOptions) {
     max,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: options.keepsIdle === true ? 0 : 30_000,
-    // A connection is closed after this, so that a server that moved to another address is found
-    // again.
+    // A connection is closed after this time, so that a server that moved to another address is found again.
     maxLifetimeSeconds: 3_600,
     keepAlive: true,
     // Statements are sent without waiting for the answers before them.
@@ -39,7 +38,8 @@ export function openPool(options: PoolOptions) {
   // An idle connection that dies is replaced at the next use. Without this listener, its error
   // would end the process.
   pool.on('error', (error) => onError?.(withoutClient(error), name))
-  // So would the error of a connection in use. Its current statement rejects by itself.
+  // Without this listener, the error of a connection in use would end the process, too. Its current statement rejects
+  // by itself.
   pool.on('connect', (client) => client.on('error', () => {}))
   watchClients(pool, answerTimeoutMs)
   return pool
@@ -59,16 +59,15 @@ const PROBE = { text: '', query_timeout: PROBE_TIMEOUT_MS } as pg.QueryConfig
 const IDLE_BEFORE_PROBE_MS = 1_000
 
 /**
- * Takes a connection from the pool. One that was idle is probed, in the same write as the statement
- * that follows: without the probe, a server that has vanished silently would be waited for as long
- * as a slow one.
+ * Takes a connection from the pool. A connection that was idle is probed, in the same write as the statement that
+ * follows: without the probe, the statement would wait for a vanished server as long as for a slow one.
  */
 export async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect()
   const since = idleSince.get(client) ?? Number.POSITIVE_INFINITY
   if (performance.now() - since > IDLE_BEFORE_PROBE_MS) {
-    // A probe without an answer closes this connection, which rejects what follows. The idle connections are closed
-    // as well: they are no better.
+    // A probe without an answer closes this connection, which rejects the statements after it. The idle connections
+    // are closed as well: they are no better.
     client.query(PROBE).catch(() => dropIdle(pool))
   }
   return client

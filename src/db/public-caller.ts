@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { ANONYMOUS, type Caller } from './store-shares.ts'
 
 /**
- * Who the public work of a request is for. A public read opens its store deep inside of a module, which knows nothing
- * of HTTP; without this, all readers would be one caller of the database.
+ * The reader for whom the public work of a request is done. A public read opens its store deep inside of a module,
+ * which knows nothing of HTTP; without this, all readers would be one caller of the database.
  */
 const reader = new AsyncLocalStorage<Caller>()
 

@@ -3,14 +3,11 @@ import pg from 'pg'
 import { hmac, hmacBytes } from '../kernel/hmac.ts'
 import { isPostgresError } from './constraints.ts'
 
-/** The roles that log in. None owns a table or bypasses row level security. */
+/** The roles that log in. No role owns a table or bypasses row level security. */
 export const LOGIN_ROLES = ['fd_app', 'fd_worker', 'fd_operator'] as const
 export type LoginRole = (typeof LOGIN_ROLES)[number]
 
-/**
- * The roles that own things: tables, the search function, and the functions that run before a store
- * is known.
- */
+/** The roles that own objects: tables, the search function, and the functions that run before a store is known. */
 export const NOLOGIN_ROLES = ['fd_owner', 'fd_search', 'fd_gate'] as const
 
 /** Time limits of each role, so that one bad plan or lost client cannot hold a lock for long. */
@@ -48,8 +45,8 @@ export class RolesMissingError extends Error {
 const TRIES_MAX = 10
 
 /**
- * Creates missing roles and extensions, and lets the current user act as the owner. Roles belong to
- * the whole server: when another database creates them at the same moment, we look again.
+ * Creates missing roles and extensions, and lets the current user act as the owner. Roles belong to the whole server:
+ * if another database creates them at the same moment, this looks again.
  */
 export async function ensureRoles(client: pg.Client, databaseUrl: string, secretKey: string) {
   for (let tries = 1; ; tries++) {

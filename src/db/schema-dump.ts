@@ -9,7 +9,7 @@ import type pg from 'pg'
 export async function dumpSchema(client: pg.Client): Promise<string> {
   await client.query('begin isolation level repeatable read, read only')
   try {
-    // Names in this schema are then written without it.
+    // Names of this schema are then written without the schema.
     await client.query('set local search_path = public, pg_temp')
     const paragraphs: string[] = []
     for (const list of [EXTENSIONS, ROLES, SEQUENCES]) paragraphs.push(...(await list(client)))
@@ -94,7 +94,7 @@ const SEQUENCES = paragraphs(`
     join pg_roles o on o.oid = c.relowner
    where ${outsideExtension('pg_class', 'c')}`)
 
-/** Our tables and views. Partitions are left out: which there are depends on the month. */
+/** The platform's tables and views. Partitions are left out: which of them exist depends on the month. */
 const RELATIONS = `
   pg_class c join pg_namespace n on n.oid = c.relnamespace
    where c.relkind in ('r', 'p', 'v', 'm') and c.relpersistence <> 't' and not c.relispartition
@@ -129,7 +129,7 @@ const CONSTRAINTS = `
     join (select c.oid from ${RELATIONS}) as c on c.oid = k.conrelid
    where k.contype in ('p', 'u', 'f', 'c', 'x')`
 
-/** What follows a table. A leading digit keeps each kind together. */
+/** The objects that belong to a table. A leading digit keeps each kind together. */
 const ATTACHMENTS = `
   select x.indrelid::regclass::text as object,
          '2' || replace(replace(pg_get_indexdef(x.indexrelid), ' ON ONLY ', ' ON '), ' ON public.', ' ON ') || ';' as line
@@ -179,7 +179,7 @@ interface Table {
   forced: boolean
   definition: string | null
   options: string | null
-  /** How the rows are divided into partitions. */
+  /** The columns or ranges that divide the rows into partitions. */
   divided: string | null
   grants: string
 }

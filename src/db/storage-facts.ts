@@ -28,8 +28,8 @@ export const listBloatedTables = (client: pg.Client, { rowsMin }: StorageLimits)
   )
 
 /**
- * Indexes of big tables that nothing has read since the statistics began, if they are old enough to say so. Keys are
- * left out: they enforce a rule even where nothing reads them. The partitions of an index count together.
+ * Indexes of big tables that no query has read since the statistics began, if the statistics are old enough. Keys are
+ * left out: they enforce a rule even if no query reads them. The partitions of an index count together.
  */
 export const listUnusedIndexes = (client: pg.Client, limits: StorageLimits) =>
   list(

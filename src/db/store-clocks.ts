@@ -1,4 +1,4 @@
-/** How far the clocks of stores are moved, as this process knows it. */
+/** The offsets of the stores' clocks, as this process knows them. */
 export interface StoreClocks {
   /** How many milliseconds a store's clock is ahead of the machine's. It is read each time a store is opened. */
   offsetMs(tenant: string): number

@@ -1,11 +1,11 @@
 import { ApiError } from '../errors.ts'
 
-/** What a store's work holds a connection for: one statement, or a transaction of several. */
+/** The reason for which a store's work holds a connection: one statement, or a transaction of several. */
 export type WorkKind = 'read' | 'transaction'
 
 /**
- * Who asks for work of a store. `known` callers have shown a credential; all others are `public`, and have a lane of
- * their own.
+ * A caller for whom work of a store is done. `known` callers have shown a credential; all others are `public`, and have
+ * a lane of their own.
  */
 export interface Caller {
   lane: LaneName
@@ -14,7 +14,7 @@ export interface Caller {
 
 export type LaneName = 'known' | 'public'
 
-/** Public work for no caller of its own. */
+/** Public work that counts for no particular caller. */
 export const ANONYMOUS: Caller = { lane: 'public', name: '' }
 
 export interface ShareOptions {
@@ -29,24 +29,29 @@ export interface ShareOptions {
 /** How much time a lane may use at once before it is paced: a page of a dashboard needs a fraction of it. */
 const BURST_MS = 300
 
-/** How much of one of ten connections a store may use all the time while others are at work. */
+/** How much of one of ten connections a store may use continuously while others are at work. */
 const PACE_OF_TEN = 1 / 5
 
-/** The part of that pace that public work has while callers with a credential are at work, beside all of theirs. */
+/**
+ * The pace of public work while callers with a credential are at work, as a part of the store's pace, in addition to
+ * theirs.
+ */
 const PUBLIC_BESIDE = 1 / 2
 
 /**
- * How long a lane waits at most for what it used too much. A statement of seconds would else keep all callers of the
- * store waiting, who did not send it.
+ * How long a lane waits at most for the time that it used too much. After a statement of seconds, all callers of the
+ * store would otherwise wait, who did not send it.
  */
 const DEBT_MS = 2_000
 
-/** The same for the caller who used it: a caller who sends heavy work again waits for all of it. */
+/**
+ * How long the caller who sent the heavy work waits at most: a caller who sends heavy work again waits for all of it.
+ */
 const OWN_DEBT_MS = 6_000
 
 /**
- * A caller who used less than this lately need not wait for what others of the lane have used, up to its debt: a page
- * of a shopper goes before the flood of another caller.
+ * A caller who used less than this lately need not wait for the time that other callers of the lane have used, up to
+ * its debt: a page of a shopper goes before the flood of another caller.
  */
 const LIGHT_MS = 50
 
@@ -63,8 +68,8 @@ const OWN_MS = 3
 const RECENT_MS = 1_000
 
 /**
- * How long work waits at most, and how many pieces wait in one lane. No caller should wait longer, and behind more of
- * them none would start in time.
+ * How long work waits at most, and how many pieces wait in one lane. No caller should wait longer, and work behind this
+ * many pieces would not start in time.
  */
 const WAIT_MS = 8_000
 const WAITING_MAX = 500
@@ -72,9 +77,9 @@ const WAITING_MAX = 500
 /** The longest time until waiting work is looked at again: the other stores may be at rest by then. */
 const LOOK_MAX_MS = 250
 
-/** How many stores, and callers of a lane, are remembered before those at rest are removed. */
+/** How many stores, and callers of a lane, are remembered. When there are more, those at rest are removed. */
 const STORES_MAX = 1_000
-/** How many stores are known to be served. When there are more, all of them are learnt again. */
+/** How many stores are known to be served. When there are more, all of them are forgotten and learnt again. */
 const LEARNT_MAX = 100_000
 const CALLERS_MAX = 500
 
@@ -105,7 +110,7 @@ interface Lane extends Bucket {
   /** One for each kind, so that a transaction that also reads outside of itself never waits for another one. */
   lines: Record<WorkKind, Line>
   callers: Map<string, Bucket>
-  /** When work of this lane came last. */
+  /** When work of this lane last came. */
   noted: number
 }
 
@@ -136,7 +141,7 @@ const openLane = (name: LaneName, at: number): Lane => ({
   at,
 })
 
-/** The name under which work of stores counts that are not known to exist. */
+/** The name for work of stores that are not known to exist. */
 const NO_STORE = ''
 
 /**
@@ -160,7 +165,7 @@ export class StoreShares {
   readonly #storeMax: number
   readonly #shares = new Map<string, Share>()
   readonly #learnt = new Set<string>()
-  /** The store at work last, and the last other one. */
+  /** The store that was at work last, and the other store that was at work last. */
   #last = { store: '', at: Number.NEGATIVE_INFINITY }
   #other = { store: '', at: Number.NEGATIVE_INFINITY }
 
@@ -179,7 +184,7 @@ export class StoreShares {
 
   /** Notes that a store is at work. */
   note(store: string): void {
-    // Names that no store has must not pace those that exist.
+    // Names of no store must not pace existing stores.
     if (store === NO_STORE) return
     const at = this.#timer()
     if (store !== this.#last.store) this.#other = this.#last
@@ -219,7 +224,7 @@ export class StoreShares {
     const share = this.#shareOf(store)
     const lane = share.lanes[caller.lane]
     const own = this.#callerOf(lane, caller.name)
-    // The buckets leak up to now first: time in which the store rested must not pay for this use.
+    // The buckets leak up to now first: the time in which the store rested must not pay for this use.
     for (const bucket of [lane, own]) this.#leak(bucket, this.#paceOf(share, lane))
     this.#use(share, lane, own, ms)
   }
@@ -368,7 +373,7 @@ export class StoreShares {
 
   #rejectLate(line: Line): void {
     const now = this.#timer()
-    // In the order in which they came, so that those who came first stand first.
+    // Work is in the order in which it came, so that late work stands at the front.
     let late = 0
     for (const place of line.waiting) {
       if (now - place.since <= this.#waitMs) break
@@ -384,7 +389,7 @@ export class StoreShares {
     let least = Number.POSITIVE_INFINITY
     let looked: Bucket | undefined
     for (const [at, { caller }] of waiting.entries()) {
-      // Most of what waits is of one caller, of whom the first piece comes first.
+      // Most waiting work is usually one caller's, whose first piece comes first.
       if (caller === looked) continue
       looked = caller
       const usedMs = this.#leak(caller, pace)
@@ -397,8 +402,8 @@ export class StoreShares {
   }
 
   /**
-   * Looks at the waiting work again later. Work that ends starts what waits; where none is running, the passing of
-   * time or the rest of other stores does.
+   * Looks at the waiting work again later. Work that ends starts waiting work; if none is running, the passing of time
+   * or the rest of other stores does.
    */
   #lookLater(store: string, share: Share): void {
     const waits = LANES.map((name) => share.lanes[name]).filter((lane) =>

@@ -81,7 +81,7 @@ const SETTING = `COALESCE(current_setting('app.tenant'::text,true),''::text)`
 
 /**
  * The condition of `fd_due`, as PostgreSQL writes it, without spaces and line ends: either no store is set, or the
- * store of the row is.
+ * row's store is the set one.
  */
 const ONE_STORE =
   `(CASEWHEN((${SETTING}=''::text)OR(${SETTING}=tenant_ref))` +

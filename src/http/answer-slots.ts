@@ -3,8 +3,9 @@ import { ApiError } from '../errors.ts'
 import { WorkQueue } from '../platform/work-queue.ts'
 
 /**
- * Slots for answers that are sent piece by piece. A reader who is slow holds what the answer is read from: a page of
- * products in memory, a file, a connection to the bucket. So each reader has few at a time, and must take them.
+ * Slots for answers that are sent piece by piece. A slow reader keeps open what the answer is read from: a page of
+ * products in memory, a file, a connection to the bucket. So each reader has few slots at a time, and must read what is
+ * sent.
  */
 
 /** How many answers are sent at a time, and how many wait. */
@@ -15,16 +16,16 @@ interface Bounds {
   waitingPerStore: number
 }
 
-/** What a reader must take in an interval of what waits for it. */
+/** How many bytes a reader must read in an interval while bytes wait for it. */
 interface Pace {
   bytes: number
   everyMs: number
 }
 
 export interface AnswerSlotOptions {
-  /** Of all readers, and of each store. */
+  /** The bounds over all readers, and of each store. */
   sent: Bounds
-  /** Of one reader, whatever store is read. */
+  /** The bounds of one reader, whatever store it reads. */
   perReader: { running: number; waiting: number }
   pace: Pace
   /** How long a reader waits for a slot. */
@@ -41,10 +42,10 @@ export interface AnswerSlots {
   watch(response: ServerResponse): void
 }
 
-/** A reader is told to come again before it would give up by itself. */
+/** A reader is told to try again before it would give up by itself. */
 const WAIT_MS = 10_000
 
-/** All that may wait, of all readers: behind more of them none would start in time. */
+/** The most readers who may wait: behind more of them no reader would start in time. */
 const READERS = { running: 100_000, waiting: 4_096 }
 
 const busy = (waitMs: number) =>
@@ -96,7 +97,7 @@ export function createAnswerSlots({
       let waited = false
       const timer = setInterval(() => {
         const waits = response.writableNeedDrain || socket.writableLength > 0
-        // Only what has waited for the reader all the time says that it is slow, and not we.
+        // Only bytes that have waited for the reader all the time prove that the reader is slow, and not we.
         if (waits && waited && socket.bytesWritten - before < pace.bytes) socket.destroy()
         before = socket.bytesWritten
         waited = waits

@@ -1,4 +1,6 @@
-/** Places that wait, by their caller. The callers take turns, so that one with many does not delay the others. */
+/**
+ * Places in a queue, by their caller. The callers take turns, so that one with many places does not delay the others.
+ */
 export class CallerTurns<T> {
   readonly #places = new Map<string, T[]>()
   #size = 0
@@ -15,8 +17,8 @@ export class CallerTurns<T> {
   }
 
   /**
-   * Takes the places that a test picks. Those of a caller stand in the order in which they came, and the test is not
-   * asked for those behind one that it does not pick.
+   * Takes the places that a test picks. The places of a caller are tested in the order in which they came, up to the
+   * first that is not picked.
    */
   takeFirst(isPicked: (place: T) => boolean): T[] {
     const taken: T[] = []
@@ -29,7 +31,7 @@ export class CallerTurns<T> {
     return taken
   }
 
-  /** Takes the first place of the caller whose turn it is; that caller is then behind the others. */
+  /** Takes the first place of the caller whose turn it is; that caller then goes behind the others. */
   next(): T | undefined {
     const [turn] = this.#places
     if (turn === undefined) return undefined

@@ -13,7 +13,7 @@ import type { App } from './route.ts'
 /** Parameters that are clamped and never refused, in any spelling, also by reads that have no pages. */
 const CLAMPED: readonly string[] = ['limit', 'offset', 'limit[]', 'offset[]']
 
-/** The place of a page. */
+/** The parameter with the place of a page. */
 const PLACE = 'after'
 
 /** The pairs of parameters that are the two ends of a range. */
@@ -24,8 +24,8 @@ const ENDS: readonly (readonly [from: string, to: string])[] = [
 
 /**
  * Refuses filters of lists and reports that their route does not know, or whose values it cannot read: an answer with
- * all rows would otherwise look like one with those that were asked for. A malformed id is not refused: like that of
- * another store it matches nothing. The hook stands before all routes, so that a new route has it.
+ * all rows would otherwise look like one with the requested rows. A malformed id is not refused: like an id of another
+ * store it matches nothing. The hook stands before all routes, so that a new route has it.
  */
 export function checkFilters(app: App): void {
   app.addHook('onRoute', (route) => {
@@ -55,7 +55,7 @@ const FIRST_DAY = '1900'
 
 type Check = (query: unknown, name: string) => string | null
 
-/** Makes the function that says what is wrong with a parameter; null where nothing is. */
+/** Makes the function that says what is wrong with a parameter; null if nothing is. */
 function readChecks(known: Query) {
   const checks = new Map(
     Object.entries(known).map(([name, shape]) => [
@@ -72,11 +72,11 @@ function readChecks(known: Query) {
   }
 }
 
-/** A list reads its cursor itself. The feed of events goes on after a number, which is no cursor. */
+/** A list reads its cursor itself. The feed of events continues after a number, which is no cursor. */
 const isCursor = (name: string, { type }: QueryShape): boolean =>
   name === PLACE && type !== 'integer'
 
-/** Lets a parameter be sent once, or empty: of two values, one would count for nothing. */
+/** Accepts a parameter once, or empty: of two values, one would be ignored. */
 const once =
   (check: Check): Check =>
   (query, name) => {
@@ -127,7 +127,7 @@ function checkOf(shape: TSchema): Check {
   }
   if (format === 'date') {
     return (query, name) => {
-      // A time names its day.
+      // Only the day of a time is checked.
       const day = textOf(query, name).slice(0, DAY_LENGTH)
       return isDay(day) && day > FIRST_DAY ? null : 'must be a date, such as 2026-01-31'
     }

@@ -19,7 +19,7 @@ const isOf = (type: unknown, kind: 'json' | 'csv'): boolean =>
 
 const lengthIf = (applies: boolean, length: unknown): number => (applies ? Number(length) || 0 : 0)
 
-/** Counts long texts as use of their caller. Otherwise the caller would wait only for their use of the database. */
+/** Counts long texts as use of their caller. Otherwise the caller would wait only for the use of the database. */
 export function countBytes(app: App): void {
   const count = (db: TenantDb, bytes: number) => {
     if (bytes > 0) db.addUse((bytes / 1_024) * MS_PER_KIB)

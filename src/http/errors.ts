@@ -26,8 +26,8 @@ const FRAMEWORK_CODES: Record<string, SharedCode> = {
 }
 
 /**
- * Turns any thrown value into an error of the API. An unexpected one is our fault, never the
- * caller's. `listFaults` finds what else is wrong with a body that was refused for one fault.
+ * Turns any thrown value into an error of the API. An unexpected error is our fault, never the caller's. `listFaults`
+ * finds the other faults of a body that was refused for one.
  */
 export function toApiError(
   thrown: unknown,
@@ -88,7 +88,7 @@ export function describeIssue({
   return words ?? message ?? 'is not valid; see the API reference'
 }
 
-/** Says where the body is wrong and what was expected there. Never repeats the caller's text. */
+/** Names the place of each fault in the body, and what was expected there. Never repeats the caller's text. */
 export const toFaults = (issues: readonly Issue[], above: readonly string[] = []): Fault[] =>
   issues
     // That an `if` branch failed adds nothing to what failed inside it.

@@ -18,8 +18,8 @@ interface Search {
 }
 
 /**
- * Lists the faults of a body, for each member only its first. The list is empty where the route declares no shape for
- * a body.
+ * Lists the faults of a body, only the first for each member. The list is empty if the route declares no shape for a
+ * body.
  *
  * The validator stops at its first fault, since a length must be refused before a pattern is tried on it. So each
  * member is validated again alone, as far as the shape names the members.
@@ -29,7 +29,7 @@ export function listFaults(request: FastifyRequest): Fault[] {
   if (typeof shape !== 'object' || shape === null) return []
   const search: Search = { validate: (each) => validatorOf(request, each), faults: [] }
   collect(search, shape, request.body, [])
-  // A misspelt member is most likely why another is missing.
+  // If a member is missing, a misspelt one is most likely the reason.
   const misspelt = listMisspelt(request)
   const others = search.faults.filter(({ path }) => misspelt.every((each) => each.path !== path))
   return [...misspelt, ...others].slice(0, FAULTS_MAX)
@@ -48,7 +48,7 @@ function collect(search: Search, shape: object, value: unknown, path: readonly s
   if (search.faults.length >= FAULTS_MAX) return
   const own = search.validate(shape)(value)
   if (own.length === 0) return
-  // A value of another type, or a list that is too long, is one fault, whatever is in it.
+  // A value of another type, or a list that is too long, is one fault, whatever it contains.
   if (own[0]?.instancePath === '' && !ABOUT_MEMBERS.includes(own[0].keyword)) {
     search.faults.push(...toFaults(own, path))
     return

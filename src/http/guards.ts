@@ -118,7 +118,7 @@ export function createGuards(deps: GuardDeps) {
   return { merchant, owner, operator, storefront, limited: limitFailures(deps) }
 }
 
-/** Limits attempts on public routes, such as a login or a sign-up: each refusal counts against the caller. */
+/** Limits attempts on public routes, such as logins and sign-ups: each refusal counts against the caller. */
 const limitFailures =
   ({ limits, callerOf }: GuardDeps): Limited =>
   async (request, attempt) => {
@@ -175,8 +175,8 @@ async function authenticateOwner(deps: GuardDeps, request: FastifyRequest): Prom
   const token = bearer(request) || cookie
   const found = await knownOr503(deps.checkSession(token))
   if (found === null) return false
-  // A browser sends cookies by itself, so a write also needs a header that only our own pages can
-  // set.
+  // A browser sends cookies with requests of other sites too, so a write also needs a header that only our own pages
+  // can set.
   const writes = request.method !== 'GET' && request.method !== 'HEAD'
   if (token === cookie && writes && request.headers['x-fd-csrf'] === undefined) {
     throw new ApiError('csrf_required')
@@ -201,8 +201,8 @@ async function openStoreOfPath({ database, requireStore }: GuardDeps, request: F
 }
 
 /**
- * Whether a token is one of the store that the path names. For the token of another store, a store is answered as if
- * it did not exist.
+ * Whether a token is one of the store that the path names. With the token of another store, the named store is answered
+ * as if it did not exist.
  */
 async function isOfStore(
   { checkStoreToken, limits, callerOf }: GuardDeps,
@@ -213,7 +213,7 @@ async function isOfStore(
   if (tenant === undefined) return false
   const owner = await knownOr503(checkStoreToken(token, tenant))
   if (owner !== 'other') return owner === 'own'
-  // Nothing else limits it: it is looked up each time, and no store waits for it.
+  // Nothing else limits such tries: the token is looked up each time, and its caller waits for no store.
   await limits.countFailure(callerOf(ip))
   throw new ApiError('unknown_tenant')
 }

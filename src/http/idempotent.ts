@@ -10,13 +10,13 @@ interface OnceOptions {
   operation: string
   /** Keys the fingerprint of the body. */
   secret: Buffer
-  /** The part of the path that belongs to the request, e.g. the id of the order to refund. */
+  /** The part of the path that the request is about, e.g. the id of the order to refund. */
   target?: string
-  /** Refusals that another request may not meet: they are not stored, and the key can be used again. */
+  /** Refusals that may not apply to a later request: they are not stored, and the key can be used again. */
   passing?: readonly ErrorCode[]
   /**
-   * Completes a stored body just before it is sent with a secret that must not be stored in it, and
-   * that is shown for a limited time. The first answer goes the same way as its replays.
+   * Completes a stored body, just before it is sent, with a secret that must not be stored and is shown for a limited
+   * time. The first answer is completed in the same way as its replays.
    */
   fill?: (answer: { status: number; body: string }) => Promise<string>
 }

@@ -20,7 +20,7 @@ const Ignored = Shared(
 
 const WRITES: readonly unknown[] = ['POST', 'PUT', 'PATCH']
 
-/** The planes whose writes name what they do not know. Others ignore it, as trackers and old storefronts expect. */
+/** The planes whose writes report unknown members. Other planes ignore them, as trackers and old storefronts expect. */
 const PLANES: readonly (Plane | undefined)[] = ['merchant', 'operator']
 
 const isManaged = ({ routeOptions: { config } }: FastifyRequest) => PLANES.includes(config.plane)
@@ -31,9 +31,9 @@ const ignored = new WeakMap<FastifyRequest, readonly string[]>()
 const nameOf = (path: readonly string[]) => path.map(quotable).join('.')
 
 /**
- * Names the members of a body that its route does not know: a misspelt name would otherwise look like a change that
- * was made. A member that is almost a known one is refused; the answer lists all others in `ignored`, that of a PATCH
- * also where there are none. The hooks stand before all routes, so that a new route has them.
+ * Reports the members of a body that its route does not know: a misspelt member would otherwise look like a change that
+ * was made. A member that is almost a known one is refused; the answer lists all others in `ignored`, the answer of a
+ * PATCH also if there are none. The hooks stand before all routes, so that a new route has them.
  */
 export function nameIgnored(app: App): void {
   app.addHook('onRoute', (route) => {
@@ -55,7 +55,10 @@ export function nameIgnored(app: App): void {
   })
 }
 
-/** Finds what a body has that its shape does not name. A route that reads its body itself calls it with that. */
+/**
+ * Finds the members of a body that its shape does not name. A route that reads its body itself calls this with the
+ * body.
+ */
 export function findIgnored(
   request: FastifyRequest,
   shape: object,
@@ -90,7 +93,7 @@ export function listMisspelt(request: FastifyRequest): Fault[] {
 }
 
 /**
- * Adds the names to an answer that is written already. That of an operation is stored under its key, and the same
+ * Adds the names to an answer that is written already. The answer of an operation is stored under its key, and the same
  * body gives each replay the same names.
  */
 function addNames(payload: unknown, names: readonly string[]): unknown {

@@ -25,8 +25,8 @@ export function filtersOf({
 }
 
 /**
- * Whether the reads of a plane refuse parameters that they do not know. To public and storefront reads, trackers add
- * their own.
+ * Whether the reads of a plane refuse parameters that they do not know. Public and storefront reads do not: trackers
+ * add parameters of their own.
  */
 export const refusesFilters = (plane: string | undefined): boolean =>
   plane === 'merchant' || plane === 'operator'

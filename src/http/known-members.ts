@@ -21,10 +21,10 @@ export const sentBody = (request: FastifyRequest): unknown =>
   wholeBodies.get(request) ?? request.body
 
 /**
- * Removes from each body the members that its route does not know, at any depth, once the body is validated. A
- * handler may spread a body over a row or a plan: a member that no schema has checked would then replace ours. The
- * hook stands before all routes, so that a new route has it. A route that validates its body itself, or stores its
- * text, gets the body as it was sent (decision 0064).
+ * Removes from each body the members that its route does not know, at any depth, once the body is validated. A handler
+ * may spread a body over a row or a plan: a member that no schema has checked would then replace ours. The hook stands
+ * before all routes, so that a new route has it. A route that validates its body itself, or stores its text, gets the
+ * body as it was sent (decision 0064).
  */
 export function dropUnknownMembers(app: App): void {
   app.addHook('onRoute', (route: RouteOptions) => {

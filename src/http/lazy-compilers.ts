@@ -17,7 +17,7 @@ type Cache<T> = (schema: unknown, make: () => T) => T
 
 /** Fastify's own compilers, which are not dependencies of ours. */
 const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
-// Each is loaded with the first schema that it compiles.
+// Each compiler is loaded with the first schema that it compiles.
 const selectSerializer = (): BuildSerializer => ofFastify('@fastify/fast-json-stringify-compiler')()
 const selectValidator = (): ((...of: unknown[]) => MakeValidator) =>
   ofFastify('@fastify/ajv-compiler')()
@@ -25,9 +25,9 @@ const selectValidator = (): ((...of: unknown[]) => MakeValidator) =>
 const noCache = <T>(_schema: unknown, make: () => T): T => make()
 
 /**
- * Compiles the serializer of a response when it is first sent, and the validator of a request when it first
- * arrives. Compiling all of them would add more than two seconds to the start and a third to its memory, and most
- * processes never need most of them. The caches let tests, which build the same app many times, use them again
+ * Compiles the serializer of a response when it is first sent, and the validator of a request when it first arrives.
+ * Compiling all of them would add more than two seconds to the start and a third to its memory, and most processes
+ * never need most of them. The caches let tests, which build the same app many times, reuse compiled functions
  * (decision 0072).
  */
 export const lazyCompilers = ({

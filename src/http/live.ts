@@ -199,7 +199,7 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     route: string,
     outgoing: Pick<Outgoing, 'cached' | 'encoded'>,
   ): number {
-    // A caller who has left while it waited is not answered, nor one who was told that it waited too long.
+    // A caller who disconnected during the wait is not answered, nor one who was already refused for waiting too long.
     if (response.destroyed || response.headersSent) return 0
     const correlationId = randomUUID()
     const status = write(request, response, { ...outgoing, correlationId })

@@ -21,7 +21,10 @@ export interface Metrics {
   countPage(page: ServedPage): void
   /** Reads how much work waits over all stores whenever the metrics are read, at most every ten seconds. */
   watchQueues(read: () => Promise<QueueFacts>): void
-  /** Answers whether a TLS front may get a certificate for a hostname. Until then nothing is said of any. */
+  /**
+   * Sets the function that tells a TLS front whether it may get a certificate for a hostname. Until it is set, every
+   * hostname is refused.
+   */
   answerCertificates(ask: (hostname: string) => Promise<number>): void
   /**
    * Serves the metrics on a port of its own, so that they cannot be read through a store's host.
@@ -107,7 +110,7 @@ function countStep(registry: Registry) {
   })
   return (loop: string, succeeded: boolean) => {
     if (succeeded) successes.set({ loop }, machineNow() / 1_000)
-    // Increased by 0 from the first step on, so that the first failure is seen as an increase.
+    // Increased by 0 from the first step on, so that the first failure is visible as an increase.
     failures.inc({ loop }, succeeded ? 0 : 1)
   }
 }

@@ -106,10 +106,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Describes every route that is registered after this call in an OpenAPI document, served at
- * `/openapi.json`.
- */
+/** Describes every route that is registered after this call in an OpenAPI document, served at `/openapi.json`. */
 export function describeApi(app: App, options: DescribeOptions = {}): void {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
@@ -131,7 +128,7 @@ export function describeApi(app: App, options: DescribeOptions = {}): void {
 
 /**
  * Makes the document by an app of its own, which has the shapes and the routes and is never called. The plugin is
- * loaded for it alone: it brings a parser of YAML, which a process that is never asked for the document does without.
+ * loaded only for it: it brings a parser of YAML, and most processes are never asked for the document.
  */
 async function makeDocument(
   shapes: readonly unknown[],

@@ -78,7 +78,7 @@ interface Page {
   language?: string | undefined
   /** Whether the page shows other pages of the platform in frames. */
   hasFrames?: boolean
-  /** The store that the page speaks for; none where it speaks for the platform. */
+  /** The store in whose name the page is shown; none if it is a page of the platform. */
   brand?: PageBrand | undefined
 }
 

@@ -8,12 +8,12 @@ import type { NameReader } from './reader.ts'
 import type { Routes } from './route.ts'
 
 /**
- * Paces public reads, most of which are answered from memory. They cost next to nothing, but thousands a second for
- * one store still take the processor from other stores' checkouts. While another store is at work, each store has a
- * number of reads a second, and its further ones wait; a store that is alone has the whole process (decision 0024).
+ * Paces public reads, most of which are answered from memory. They cost next to nothing, but thousands a second for one
+ * store still take the processor from other stores' checkouts. While another store is at work, each store has a number
+ * of reads a second, and further reads wait; a store that is alone has the whole process (decision 0024).
  *
- * Those that wait take turns by their caller, so that one caller who floods a store waits for itself. Nothing is
- * refused for its number alone: only a caller with many reads that wait already gets 429 for one more.
+ * Waiting reads take turns by their caller, so that one caller who floods a store waits for itself. A read is not
+ * refused because of the number of reads: only a caller with many waiting reads gets 429 for one more.
  */
 
 /** How many answers a store has per second, and how many at once: more than a page of a browser asks for. */
@@ -34,7 +34,7 @@ const RUNNING_MAX = 6
 /** How many bytes cost as much as one more answer: a list of a megabyte takes as long to send as thirty pages. */
 const ANSWER_BYTES = 32_768
 
-/** How many requests may wait: of all stores, and of one. Behind more of them, a browser would give up. */
+/** How many requests may wait: of all stores, and of one. A browser behind more of them would give up. */
 const WAITING_MAX = 2_000
 const WAITING_PER_STORE = 500
 const LOOK_MS = 20
@@ -45,7 +45,7 @@ const WAIT_MS = 8_000
 /** How many counters are kept. When there are more, those that no read waits for are removed. */
 const STORES_MAX = 1_000
 
-/** A read that waits. Exactly one of the two is called. */
+/** A read that waits. Exactly one of the two functions is called. */
 interface Place {
   since: number
   reader: string
@@ -67,14 +67,14 @@ interface Bucket {
 export interface PaceOptions {
   /** Whether another store than this one is at work. For null: whether any store is. */
   othersAreAtWork(store: string | null): boolean
-  /** Whether the public is served this store. All other names are counted together. */
+  /** Whether the public is known to be served this store. All other names are counted together. */
   isKnown?(store: string): boolean
   readerOf: NameReader
   /** A stopwatch in milliseconds. */
   now?: () => number
 }
 
-/** What a request reads: of a store, or of the platform by an address. */
+/** The subject of a read: a store, or an address of the platform. */
 interface Read {
   store: string | null
   address: string
@@ -115,7 +115,7 @@ export class ReadPace {
     return bucket.memory.size === 0 && this.#count(bucket, 1)
   }
 
-  /** Counts the bytes of an answer that was sent: the next answers of its store wait longer. */
+  /** Counts the bytes of an answer that was sent: the store's next answers wait longer. */
   addBytes(store: string | null, address: string, bytes: number): void {
     if (bytes < ANSWER_BYTES || !this.#othersAreAtWork(store)) return
     this.#bucketOf(store ?? address).used += bytes / ANSWER_BYTES
@@ -251,7 +251,7 @@ export class ReadPace {
     return bucket
   }
 
-  /** The counters of stores at rest would be 0 again anyway. */
+  /** The counters of stores at rest would be back at 0 anyway. */
   #forgetIdle(): void {
     for (const [store, { running, memory, routed }] of this.#buckets) {
       if (running + memory.size + routed.size === 0) this.#buckets.delete(store)
@@ -261,7 +261,7 @@ export class ReadPace {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Ends the turn of a public read; null where it has none. */
+    /** Ends the turn of a public read; null without a turn. */
     leavePace: (() => void) | null
     /** Who sent a public read that has its turn. */
     reader: string
@@ -272,7 +272,7 @@ declare module 'fastify' {
   }
 }
 
-/** Who remembers which stores the public is served. */
+/** Remembers which stores the public is served. */
 interface ServedStores {
   learn(store: string): void
   forget(store: string): void
@@ -295,7 +295,7 @@ export const publicPlane = (
       app.addHook('onResponse', async (request, { raw }) => {
         // A read that was refused never came to its handler.
         request.leavePace?.()
-        // Not by other addresses with a store in them: a draft, too, shows its images.
+        // A store is not learnt from other addresses that name it: a draft shows its images, too.
         const store = storeOf(request.url)
         if (store !== null && (raw.statusCode === 200 || raw.statusCode === 304)) {
           served.learn(store)
@@ -306,8 +306,8 @@ export const publicPlane = (
   ])
 
 /**
- * Ends the turn of a public read when its handler is done, also where it has sent the answer itself.
- * A store that the handler does not find is served no longer.
+ * Ends the turn of a public read when its handler is done, also if the handler has sent the answer itself. A store that
+ * the handler does not find is forgotten.
  */
 function leaveAfterHandler(route: RouteOptions, served: ServedStores): void {
   const { handler, config } = route

@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http'
 import { callerOf } from '../platform/limits.ts'
 import { addressReader } from './caller-address.ts'
 
-/** Who reads a public route: public reads take turns by it when they have to wait. */
+/** The reader of a public route: waiting public reads take turns by reader. */
 export interface Reader {
   name: string
-  /** How many of their reads may wait. */
+  /** How many reads of the reader may wait. */
   waitingMax: number
 }
 
-/** A browser asks for fewer at once; behind twenty of its own, a read would come too late to be of use. */
+/** A browser sends fewer reads at once; behind twenty of its own, a read would come too late to be of use. */
 const WAITING_MAX = 20
 
-/** A storefront that does not say for whom it reads: all its shoppers are one to us. */
+/** A storefront that names no shopper: all its shoppers are one reader. */
 const STOREFRONT: Reader = { name: 'storefront', waitingMax: 500 }
 
 /** The header by which a storefront names the shopper for whom it reads. Without its token it means nothing. */
@@ -20,7 +20,7 @@ const SHOPPER_HEADER = 'x-fairdock-shopper'
 
 export type NameReader = (request: IncomingMessage) => Reader
 
-/** Names readers by their address, and those of a storefront by the address that it tells. */
+/** Names readers by their address, and shoppers of a storefront by the address that the storefront sends. */
 export function readerNames(
   trustProxy: readonly string[],
   isStorefront: (token: string) => boolean,

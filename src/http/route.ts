@@ -40,8 +40,8 @@ declare module 'fastify' {
     /** The codes this route can answer, beside those of its plane. */
     failures?: readonly ErrorCode[]
     /**
-     * The query parameters. On the merchant and operator planes all others are refused, and values that these do not
-     * have. Elsewhere they are for the documentation: what cannot be read counts as absent.
+     * The query parameters. On the merchant and operator planes other parameters are refused, and so are values outside
+     * of these shapes. On other planes they are for the documentation: a value that cannot be read counts as absent.
      */
     query?: Record<string, TSchema>
     /** Headers a caller may send, for the documentation. */
@@ -138,7 +138,7 @@ const KEY: readonly ErrorCode[] = ['idempotency_key_required', ...OPTIONAL_KEY]
 /** Methods without a body. For all other methods a body is read and checked, even where a route does not use it. */
 const BODYLESS: readonly unknown[] = ['GET', 'HEAD']
 
-/** A public read of a caller whose reads wait already: see read-pace.ts. */
+/** A public read of a caller who has too many waiting: see read-pace.ts. */
 const PACED: readonly ErrorCode[] = ['rate_limited']
 
 /** Every code a route can answer: its own, its plane's, and those that follow from its options. */

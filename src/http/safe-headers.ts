@@ -7,7 +7,7 @@ export const SAFE_HEADERS = {
   'cache-control': 'no-store',
 } as const
 
-/** Headers of answers without a word on caching, as the contract has it of public reads of sites and catalogs. */
+/** Headers of answers without `cache-control`: the contract shows public reads of sites and catalogs so. */
 export const PUBLIC_HEADERS = { 'x-content-type-options': 'nosniff' } as const
 
 /** The headers of a route's answers, its refusals included. */

@@ -91,8 +91,7 @@ export function createServer(options: ServerOptions): App {
     // Each response is logged once, by its route's pattern; see access-log.ts.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    // The few log lines of a request contain its id themselves: a logger for each request would
-    // cost more.
+    // The few log lines of a request contain its id themselves: a logger for each request would cost more.
     childLoggerFactory: (logger) => logger,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
@@ -174,8 +173,8 @@ export function createServer(options: ServerOptions): App {
 const CHEAP_REFUSALS = [400, 403, 404, 413, 415, 429]
 
 /**
- * Paces a refusal. A store's work in the database is paced, and so are its refusals: a thousand of them a second
- * would take half of the process from the other stores. Returns null when this refusal need not wait.
+ * Paces a refusal. A store's work in the database is paced, and so are its refusals: a thousand of them a second would
+ * take half of the process from the other stores. Returns null if this refusal need not wait.
  */
 function paceOf({ db }: FastifyRequest, { status }: ApiError): Promise<void> | null {
   const opened = db as TenantDb | undefined
@@ -197,7 +196,10 @@ function refuseOddRequest({ raw }: FastifyRequest) {
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
 }
 
-/** Who must act on a failure: as the error says, or one of its causes, such as an overload that left a key unread. */
+/**
+ * Who must act on a failure: as the error says, or else the first of its causes that says it, such as an overload that
+ * left a key unread.
+ */
 function kindOf(error: ApiError): FailureKind {
   const causes = causesOf(error)
   const told = causes.find((each) => each instanceof ApiError && each.kind !== undefined)

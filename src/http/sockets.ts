@@ -42,10 +42,9 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
   const code = BROKEN[error.code ?? ''] ?? 'invalid_request'
   if (error.code === 'ECONNRESET') socket.destroy()
   else if (answer === undefined || answer.writableFinished) endWith(socket, code)
-  // A valid request came before. The two responses must not be taken for each other.
+  // A valid request came before. The answer to it and this answer must not be mistaken for each other.
   else if (answer.req.complete) answer.once('close', () => endWith(socket, code))
-  // The body of the latest request is broken: it was answered early, or others are answered before
-  // it.
+  // The body of the latest request is broken: that request was answered early, or waits for the answers to others.
   else if (answer.headersSent || answer.socket === null) socket.destroy()
   else endWith(socket, code)
 }
@@ -54,11 +53,11 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
 const RETRY_SECONDS = '2'
 
 /**
- * Answers a request that has waited until its connection timed out, for its turn or for what it needs: a closed
- * connection would look like a crash, and its caller would not know when to try again. Returns the latest replies by
- * their sockets; a request without one still waits before the router. Connections that wait for the client are closed.
- * The keys are sockets and not responses, since an entry for each response would cost the collector of garbage more
- * than the request does.
+ * Answers a request that has waited until its connection timed out, for its turn or for a resource: a closed connection
+ * would look like a crash, and its caller would not know when to try again. Returns the latest replies by their
+ * sockets; a request without a reply still waits before the router. Connections that wait for the client are closed.
+ * The keys are sockets and not responses, since an entry for each response would cost the garbage collector more than
+ * the request does.
  */
 export function answerStalled(server: Server): WeakMap<Duplex, FastifyReply> {
   const replies = new WeakMap<Duplex, FastifyReply>()
@@ -114,7 +113,7 @@ export function enforcePace(request: IncomingMessage, { bytes, everyMs, atMostMs
   request.once('close', stop)
 }
 
-/** Returns a signal that is aborted when the caller closes the connection before it got its answer. */
+/** Returns a signal that is aborted when the caller closes the connection before the answer is sent. */
 export function signalOfClose(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
   response.once('close', () => {
@@ -160,15 +159,15 @@ function answerExpectation(_request: IncomingMessage, response: ServerResponse):
 const LOOK_MS = 50
 
 /**
- * How long a closing server goes on accepting connections, while requests still arrive. Node accepts one
- * connection between other work, so that a hundred at once take a busy process more than a second.
+ * How long a closing server goes on accepting connections while requests still arrive. Node accepts connections one at
+ * a time between other work, so that a hundred at once take a busy process more than a second.
  */
 const ACCEPT_MS = 3_000
 
 /**
- * Makes a closing server answer what was sent before the close. Requests that the system has received and the server
- * has not read yet would otherwise be reset, and a page that is being rendered could no longer ask the platform for
- * data. So the server goes on listening until it is quiet; each answer tells the client to use another connection.
+ * Makes a closing server answer requests that were sent before the close. Requests that the system has received and the
+ * server has not read yet would otherwise be reset, and a page that is being rendered could no longer ask the platform
+ * for data. So the server goes on listening until it is quiet; each answer tells the client to use another connection.
  * Connections are closed as they become idle, and all of them after `drainMs`: Node no longer checks for slow clients
  * then, and one of them could delay the close for ever.
  */

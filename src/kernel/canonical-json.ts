@@ -27,7 +27,7 @@ function assertPlainJson(value: unknown): void {
     if (typeof next !== 'object' || !isPlain(next)) {
       throw new TypeError(`${Object.prototype.toString.call(next)} has no JSON form`)
     }
-    // Not `push(...)`, which overflows the stack on a long array; and `of` also visits the holes.
+    // `push(...)` would overflow the stack on a long array; and `of` also visits the holes.
     for (const child of Array.isArray(next) ? next : Object.values(next)) rest.push(child)
   }
 }

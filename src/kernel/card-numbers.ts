@@ -27,8 +27,8 @@ const NETWORKS: readonly Network[] = [
 ]
 
 /**
- * Visa once issued numbers of 13 digits. They count only where they are written in groups: a run of 13
- * digits is nearly always an id, an EAN barcode or a phone number.
+ * Visa once issued numbers of 13 digits. They count only if they are written in groups: a run of 13 digits is nearly
+ * always an id, an EAN barcode or a phone number.
  */
 const GROUPED_VISA = { prefix: /^4/, lengths: [13] }
 
@@ -66,7 +66,7 @@ function mayHaveCardNumber(text: string): boolean {
   let digits = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    // Any other script may have digits of its own.
+    // A character of another script may be a digit, too.
     if ((code >= ZERO && code <= NINE) || code > ASCII_MAX) digits += 1
     if (digits === DIGITS_MIN) return !OWN_ID.test(text)
   }

@@ -1,19 +1,18 @@
 /**
- * The beginning of a cell: what spreadsheets skip, marks that stand there already, and the first character of a
- * formula if it is one. The last four of these are full-width forms, which an East Asian keyboard types.
+ * The beginning of a cell: characters that spreadsheets skip, marks that stand there already, and the first character
+ * of a formula if it is one. The last four are full-width forms, which an East Asian keyboard types.
  */
 const BEGINNING = /([\s"]*)('*)([=+\-@|%＝＋－＠]?)/y
 
 /**
- * Where a spreadsheet may begin a cell within a text. It splits by the separator of its language, which is a
- * semicolon in most of Europe, and then it takes neither our quotes nor the line breaks within them for what they
- * are.
+ * Characters after which a spreadsheet may begin a new cell within a text. It splits by the separator of its language,
+ * a semicolon in most of Europe, and then respects neither our quotes nor the line breaks between them.
  */
 const SEPARATOR = /[;|\t\r\n\v\f]/g
 
 /**
- * Puts a mark before each formula that would begin in a text. Where the text has such marks itself it gets one more,
- * so that a reader who takes one away from each has the text again.
+ * Puts a mark before each formula that would begin in a text. If the text has such marks itself it gets one more, so
+ * that a reader who removes one of each restores the text.
  */
 function markFormulas(text: string): string {
   let marked = ''
@@ -34,8 +33,9 @@ function markFormulas(text: string): string {
 }
 
 /**
- * Writes a cell of a CSV file. What a spreadsheet would run as a formula is marked as text, also where it would find
- * a cell within the text, and every cell is quoted, so that opening the file runs none of its texts.
+ * Writes a cell of a CSV file. A text that a spreadsheet would run as a formula is marked as text, also if the
+ * spreadsheet would begin a cell within the text, and every cell is quoted, so that opening the file runs none of its
+ * texts.
  */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''

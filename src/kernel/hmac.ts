@@ -3,8 +3,8 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 const keyObjects = new WeakMap<Buffer, KeyObject>()
 
 /**
- * Returns the key object of a key, whose bytes must not change. It is made once: given bytes, Node makes another one
- * for every text, which takes longer than the text itself.
+ * Returns the key object of a key, whose bytes must not change. It is made once: given bytes, Node would make another
+ * for every text, which takes longer than the HMAC itself.
  */
 export function keyObjectOf(key: Buffer): KeyObject {
   const made = keyObjects.get(key) ?? createSecretKey(key)

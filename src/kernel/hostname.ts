@@ -15,8 +15,8 @@ const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 const INVALID_CHARACTERS = /[\s\p{Cc}/?#\\@%[\]:]/u
 
 /**
- * A name of plain letters with no address in it: the steps below would neither change nor refuse it. Most names are
- * so.
+ * A name of plain letters that is not an address: the steps below would neither change nor refuse it. Most names are of
+ * this kind.
  */
 const PLAIN = /^(?:(?!-|xn--)[a-z0-9-]{1,63}(?<!-)\.)+[a-z]{2,63}$/
 

@@ -224,8 +224,7 @@ function readUnit(scan: Scan, from: number): number {
 }
 
 /**
- * Skips a number. Beyond 2^53 every number is an integer, so one limit covers all spellings, 1e20
- * and 1.5e300 too.
+ * Skips a number. Beyond 2^53 every number is an integer, so one limit covers all spellings, also 1e20 and 1.5e300.
  */
 function skipNumber(scan: Scan, from: number): number {
   const { bytes } = scan

@@ -5,10 +5,10 @@ import { type Clock, systemClock } from './clock.ts'
 const COUNTER_MAX = 0xfff
 
 /**
- * Makes a source of ids: uuids of version 7 (RFC 9562). Each is greater than the one before, also within a
- * millisecond and after the clock was set back, so that new rows stand side by side at the end of every index on
- * their id. 48 bits are the time, 12 bits a counter, and 62 bits are random again in each id: an id says nothing
- * about the next one (decision 0021).
+ * Makes a source of ids: uuids of version 7 (RFC 9562). Each is greater than the one before, also within a millisecond
+ * and after the clock was set back, so that new rows stand side by side at the end of every index on their id. 48 bits
+ * are the time, 12 bits a counter, and 62 bits are random again in each id: an id reveals nothing about the next one
+ * (decision 0021).
  */
 export function createIds(clock: Clock): () => string {
   let time = 0

@@ -1,7 +1,7 @@
 /**
- * Arithmetic on integer cents. Products of two amounts exceed the safe integers, so they are BigInt. A sum that
- * exceeds the safe integers is an error, as is such a number from the database: an amount is exact to the cent or not
- * shown at all.
+ * Arithmetic on integer cents. Products of two amounts exceed the safe integers, so they are BigInt. A sum that exceeds
+ * the safe integers is an error, and so is such a number from the database: an amount is exact to the cent or not shown
+ * at all.
  */
 
 const BPS_WHOLE = 10_000n

@@ -1,7 +1,7 @@
 /** How many letters a misspelt name may differ from a known one, by the length of the shorter of the two. */
 const lettersAllowed = (length: number): number => (length <= 3 ? 0 : length <= 5 ? 1 : 2)
 
-/** The longest name that is compared: longer than any that we know. */
+/** The longest name that is compared: longer than any known name. */
 const LENGTH_MAX = 60
 
 const digitsOf = (name: string): string => name.replace(/\D/g, '')
@@ -9,7 +9,8 @@ const digitsOf = (name: string): string => name.replace(/\D/g, '')
 /**
  * Finds the known name that a name was most likely meant to be: it differs by at most two letters, one in a short name
  * and none in a name of three letters, or by the case alone. A letter that is missing, too much, different, or swapped
- * with its neighbour counts as one. Names with different digits are different names, such as `line2` and `line3`.
+ * with its neighbour counts as one difference. Names with different digits are different names, such as `line2` and
+ * `line3`.
  */
 export function findNear(name: string, known: Iterable<string>): string | null {
   if (name.length > LENGTH_MAX) return null

@@ -4,7 +4,7 @@ import { readText } from './query.ts'
 export interface Page {
   limit: number
   offset: number
-  /** The cursor of the row that the page follows. With it, `offset` counts for nothing. */
+  /** The cursor of the row that the page follows. With a cursor, `offset` is ignored. */
   after?: string
 }
 

@@ -11,10 +11,10 @@ export function readText(query: unknown, name: string): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** The id of nothing. */
+/** An id that no row has. */
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 
-/** Reads an id. A text that is none becomes the id of nothing, so that a list is empty and not whole. */
+/** Reads an id. A text that is not an id becomes `NO_ID`, so that a list is empty and not whole. */
 export function readId(query: unknown, name: string): string | undefined {
   const text = readText(query, name)
   return text === undefined || isUuid(text) ? text : NO_ID

@@ -29,7 +29,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** The scopes of the owner of a draft store: those to build it, and none for shoppers' data or money. */
+/** The scopes of the owner of a draft store: those that build the store, and none for shoppers' data or money. */
 export const PRE_LIVE_SCOPES: readonly Scope[] = [
   'read:own_catalog',
   'manage:own_catalog',

@@ -95,7 +95,7 @@ export function hourOfDay(timeZone: string, day: string, hour: number): Date | n
 const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * MINUTE_MS
 
 /**
- * The formats by zone. They are kept, since making one takes longer than using it a thousand times. There are some
+ * The formats by zone. They are kept, since making a format takes longer than using it a thousand times. There are some
  * 600 zones.
  */
 const offsetFormats = new Map<string, Intl.DateTimeFormat>()
@@ -109,8 +109,8 @@ function offsetFormat(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * The first time since when offsets are cached by the minute: from 1973 on clocks are put forward and back at a full
- * minute, so that one offset holds for the whole minute.
+ * The time from which on offsets are cached by the minute: since 1973 clocks are changed at a full minute, so that one
+ * offset holds for the whole minute.
  */
 const MINUTES_SINCE_MS = Date.UTC(1973, 0)
 

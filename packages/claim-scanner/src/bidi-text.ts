@@ -2,8 +2,8 @@
 const OVERRIDE = '\u202e'
 
 /**
- * Characters that begin a run of their own, which U+202C or U+2069 ends. Letters in it are
- * displayed in the order in which they are written.
+ * Characters that begin an embedded run, which U+202C or U+2069 ends. Letters in it are displayed in the order in which
+ * they are written.
  */
 const EMBED = '\u202a\u202b\u202d'
 const ISOLATE = '\u2066\u2067\u2068'

@@ -37,7 +37,7 @@ export function isForReview(
   const near = contextsNear(tokens, first, last, contexts) & ~CONTEXT.illness_named
   if (near === CONTEXT.none || speaksToPeople(tokens, first, last)) return false
   if ((near & CONTEXT.laboratory) !== 0) return true
-  // "Cures cancer" asserts, whatever book it is said to be in.
+  // "Cures cancer" asserts a claim, also if a book is said to contain it.
   return !tokens.slice(first, last + 1).some((token) => entryOf(token).asserts)
 }
 

@@ -67,15 +67,15 @@ export const LANGUAGE_PHRASES: Readonly<Record<string, string>> = {
     CONDITION|AILMENT ~2 MY ~2 GONE`,
 }
 
-/** The entry of a number in figures, in a text that is read for the scripts of their own. */
+/** The lexicon entry of a number in figures, for texts that are read by the lexicons of other scripts. */
 export const SCRIPT_NUMBER = '#SCRIPT_NUM'
 
 const inLatin = LANGUAGES.filter(({ script }) => script === 'latin')
 const latinWords = (name: ClassName) => inLatin.map(({ words }) => words[name] ?? '').join(' ')
 
 /**
- * Classes that the languages share: figures, units and names are the same everywhere. One class for
- * all languages in Latin letters lets their phrases share the first steps.
+ * Classes that the languages share: figures, units and names are the same everywhere. One class for all languages in
+ * Latin letters lets their phrases share the first steps.
  */
 const SHARED: Readonly<Record<'latin' | 'other', Readonly<Record<string, string>>>> = {
   latin: {

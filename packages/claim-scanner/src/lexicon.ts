@@ -24,7 +24,7 @@ export interface PhraseStep {
 
 export interface Phrase {
   owner: PhraseOwner
-  /** An illness is one of its inner steps, so that it is no stranger in a gap of the phrase. */
+  /** An illness is one of its inner steps, so that an illness in a gap of the phrase does not end it. */
   namesAilment: boolean
   /** The phrase is a claim even where its words are denied: "no side effects". */
   despiteDenial: boolean
@@ -56,7 +56,7 @@ export interface LexiconEntry {
   isAilment: boolean
   /** It is recognised when it is obfuscated or misspelt, too. */
   isDeep: boolean
-  /** English has the word, so that it is no piece of another by chance. */
+  /** English has the word, so that it is not counted as a piece of another word by chance. */
   isEnglish: boolean
   /** It is written in a script of its own. */
   isOfScript: boolean

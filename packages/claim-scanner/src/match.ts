@@ -25,9 +25,9 @@ export interface TextMatches {
 }
 
 /**
- * The state after every step of every phrase: the word at which it was last reached, and the token
- * with which the phrase began. Only the latest counts, since every gap is measured from there. So
- * the cost of a word is the number of its steps, whatever the words around it are.
+ * For the state after every step of every phrase: the word at which it was last reached, and the token with which the
+ * phrase began. Only the latest counts, since every gap is measured from there. So the cost of a word is the number of
+ * its steps, whatever the words around it are.
  */
 const reachedAt = new Float64Array(LEXICON.stateCount).fill(-1)
 const beganAt = new Int32Array(LEXICON.stateCount)

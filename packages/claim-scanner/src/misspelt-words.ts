@@ -60,7 +60,7 @@ const WEIGHTS = Int32Array.from(
 )
 
 const FILTER_MASK = 0xffff
-/** Whether the sum of any claim word ends so: most words are done after this look. */
+/** Whether the sum of any claim word ends in the same bits: most words are ruled out by this look. */
 const MAYBE_SWAPPED = new Uint8Array(FILTER_MASK + 1)
 
 interface Candidate {

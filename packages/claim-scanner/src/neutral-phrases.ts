@@ -124,8 +124,8 @@ export const LITERATURE = `
     research ~1 reader|methods|literature`
 
 /**
- * Phrases in which an illness is named for another reason. A claim over their words is reported for
- * review: "treats cancer models" may be about mice, and may be a claim with a word behind it.
+ * Phrases that name an illness for another reason. A claim that contains them is reported for review: "treats cancer
+ * models" may be about mice, and a word after it may make it a claim.
  */
 export const ILLNESS_NAMED = `
     cancer research|charity|charities|awareness|society|support|biology|ward|zodiac|horoscope|sign|foundation|council|trust|star

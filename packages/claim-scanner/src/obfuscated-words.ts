@@ -38,7 +38,7 @@ export function findObfuscated(units: Uint8Array, start: number, end: number): n
   return other >= 0 ? other : wordAt(LOOKALIKE_WORDS, lookalike)
 }
 
-/** The position in the trie after a prefix that no word has. */
+/** The node of the trie after a prefix that no word has. */
 const NO_NODE = -1
 
 const advance = (trie: WordTrie, node: number, unit: number) =>

@@ -11,19 +11,19 @@ const SENTENCE_GAP = 100
 /** A word that the rules know. Other words are only counted. */
 export interface Token {
   word: number
-  /** Its number among all words; the end of a sentence counts as many. */
+  /** Its number among all words; the end of a sentence counts as several words. */
   order: number
   /** Its position in the folded text. */
   start: number
   end: number
-  /** The break right before it, and the greatest since the known word before. */
+  /** The break right before it, and the greatest break since the previous known word. */
   directBreak: number
   breakBefore: number
   /** A question ended before it. */
   afterQuestion: boolean
 }
 
-/** Letters read so far that may yet grow into one spaced-out word. */
+/** Letters read so far that may still grow into one spaced-out word. */
 interface Piece {
   /** Its node in the trie of words. */
   node: number
@@ -63,8 +63,8 @@ export const newState = (folded: Folded): State => ({
 })
 
 /**
- * Lets a hyphen join the word before it to the next: "stub-born" is one word of a gap. A word of the
- * lists is counted by itself.
+ * Lets a hyphen join the previous word to the next: "stub-born" is one word of a gap. A word of the lists is counted by
+ * itself.
  */
 export function joinNext(state: State) {
   if (state.afterUnknown) state.order -= 1

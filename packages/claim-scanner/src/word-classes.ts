@@ -188,7 +188,7 @@ export const GRAMMAR = {
 export const VERB_CLASSES = ['TREAT', 'EASE', 'INGEST', 'INJECT', 'APPLY', 'LOSE', 'BURN', 'BOOST']
 
 /**
- * Words of ordinary English that are one swap or one doubled letter away from a claim word. They
- * are read as what they are.
+ * Words of ordinary English that are one swap or one doubled letter away from a claim word. They are read as
+ * themselves.
  */
 export const ORDINARY_WORDS = `there most form forms expect waits brian beta arise arises loose looser looses tired reserve reserved reserves reserving lots feet indented fell shooting shoot tartar tartan livre curse cursed beast beasts resorting lief lena moore loess denny clam clams coast coasts bolt slat trail sacred angel quiet salve slave fats spots strat`

@@ -14,9 +14,9 @@ import { SIGHTINGS } from './corpus/sightings.ts'
 
 /** At least this share of disguised claims is refused. */
 const EVASIONS_CAUGHT_MIN = 0.99
-/** The same for one kind of disguise alone, of which there are fewer texts. */
+/** At least this share is refused for one kind of disguise alone, of which there are fewer texts. */
 const ONE_DISGUISE_MIN = 0.98
-/** At least this share of natural claims is refused, and of those that no rule was written for. */
+/** At least this share of natural claims is refused, also of those that no rule was written for. */
 const CLAIMS_CAUGHT_MIN = 0.99
 const HELD_OUT_CAUGHT_MIN = 0.95
 /** At most this share of harmless texts is refused. */
@@ -65,7 +65,7 @@ describe('disguised claims', () => {
   })
 })
 
-/** English, the languages of the storefront, and those that have a lexicon alone. */
+/** English, the languages of the storefront, and those that only have a lexicon. */
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'ru', 'zh', 'ja', 'ar']
 
 describe('natural claims', () => {

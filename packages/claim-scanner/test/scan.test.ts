@@ -280,8 +280,8 @@ describe('any text, however long', () => {
         const part = drawn.join('')
         const short = part.repeat(Math.ceil(8_000 / part.length))
         const long = short.repeat(8)
-        // Quadratic work would take sixty-four times as long, in each try. Short times are not exact, and the
-        // time of a machine that others use counts what they took.
+        // Quadratic work would take sixty-four times as long, in each try. Short times are not exact, and on a shared
+        // machine the measured time includes the work of others.
         const isLinear = () => 24 * Math.max(cpuMs(short), 2) > cpuMs(long)
         cpuMs(short)
         assert.ok([1, 2, 3, 4, 5].some(isLinear), JSON.stringify(part))

@@ -44,14 +44,14 @@ const SETTINGS = {
   log_min_messages: 'log',
 }
 
-/** Log texts of failures that a second start can get over. */
+/** Log texts of failures after which a second start may succeed. */
 const TEMPORARY_FAILURES = [
   'is still in use', // Backends outlive a killed server for a moment and hold its memory.
   'could not create any TCP/IP sockets', // Another process took the port after we looked.
   'lock file "postmaster.pid" already exists',
 ]
 
-/** Creates the cluster unless it exists, so that a kill at any moment leaves all of it or none. */
+/** Creates the cluster unless it exists. A kill at any moment leaves a whole cluster or none. */
 export async function ensureCluster(home: Home, password: string, durable: boolean): Promise<void> {
   for (const name of await readdir(home.dir)) {
     if (!name.startsWith(DRAFT)) continue

@@ -87,7 +87,7 @@ export async function apply(
 
 type TouchPayload = [tenant: string, code: string, at: number]
 
-/** Counts that a link was followed, and signs the time. A code that is unknown or not active is not found. */
+/** Counts that a link was followed, and signs the time. An unknown or inactive code answers 404. */
 export async function touch({ limits, touchKey }: ApplyDeps, db: TenantDb, code: string) {
   await requireWithin(limits, `affiliate-touches:${db.tenant}`, TOUCHES_PER_STORE)
   const isOn = entitlements.featureIsOn(db, FEATURE)
@@ -109,7 +109,9 @@ const CODE = /^[A-Za-z0-9_-]{1,64}$/
 
 const TOUCH_LENGTH_MAX = 1_000
 
-/** Reads when the link of a code was followed. Returns null where we have not signed that for this store and code. */
+/**
+ * Reads when the link of a code was followed. Returns null if we have not signed such a time for this store and code.
+ */
 export function readTouch(
   key: Buffer,
   { tenant, code }: { tenant: string; code: string },

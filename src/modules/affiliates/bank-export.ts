@@ -6,7 +6,7 @@ import type { PayoutStatus } from './commission-schema.ts'
 import { listForBank } from './payout-queries.ts'
 import { type AffiliateKeys, accountContext } from './service.ts'
 
-/** A table of payouts for the bank: the only place that has the accounts in clear. */
+/** A table of payouts for the bank: the only answer with unencrypted accounts. */
 
 const COLUMNS = [
   'reference',

@@ -86,9 +86,9 @@ export interface NewCommission {
 }
 
 /**
- * Writes which affiliate an order came from, and what it earns, if anything, in one statement. Where another
- * process has settled the order meanwhile, its row exists and this writes nothing: the conflict shows in the
- * version of the order, and not here.
+ * Writes the affiliate that an order came from, and its commission, if any, in one statement. If another process has
+ * settled the order meanwhile, its row exists and this writes nothing: the conflict shows in the version of the order,
+ * and not here.
  */
 export const insertAttribution = (
   tx: Tx,
@@ -121,7 +121,7 @@ export const insertAttribution = (
       from attribution a
      where ${earned !== null}::boolean`)
 
-/** Locks the attribution of an order, which says what it earns. Returns null where no affiliate sent the order. */
+/** Locks the attribution of an order, which has its terms. Returns null if no affiliate sent the order. */
 export const lockAttribution = (tx: Tx, order_id: string) =>
   tx.maybe(
     AttributionRow,
@@ -164,7 +164,7 @@ export const findSource = (tx: Tx, order_id: string) =>
      where tenant_ref = ${tx.tenant} and order_id = ${order_id}`,
   )
 
-/** Locks the commissions of an order that count, paid ones too, and lists them. */
+/** Locks and lists the commissions of an order that count, paid ones too. */
 export const lockCounting = (tx: Tx, order_id: string) =>
   tx.many(
     CountingCommission,
@@ -214,8 +214,7 @@ export const insertCommission = (
                      fd_now() + make_interval(days => ${of.approval_delay_days})))`)
 
 /**
- * Reverses the unpaid commissions of an order whose rows add up to nothing: all was clawed back before it was
- * paid.
+ * Reverses the unpaid commissions of an order whose rows add up to zero: everything was clawed back before it was paid.
  */
 export const reverseAll = (tx: Tx, order_id: string) =>
   tx.run(sql`
@@ -228,7 +227,7 @@ export const approveOf = (tx: Tx, order_id: string) =>
     update affiliate_commissions set status = 'approved'
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and status = 'pending'`)
 
-/** Declines commissions. A clawback keeps its own reason, which is the change that it follows from. */
+/** Declines commissions. A clawback keeps its own reason: the change that caused it. */
 export const declineAll = (tx: Tx, ids: readonly string[], reason: string) =>
   tx.run(sql`
     update affiliate_commissions
@@ -279,7 +278,10 @@ export const approvalTurns = createTurns({
   only: isPending,
 })
 
-/** Approves some commissions that are due. One that a refund is changing right now is left for the next step. */
+/**
+ * Approves some commissions that are due. A commission that a refund is changing at this moment is left for the next
+ * step.
+ */
 export const approveDue = (db: Db, limit: number) =>
   db.run(sql`
     update affiliate_commissions set status = 'approved'

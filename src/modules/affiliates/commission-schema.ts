@@ -67,7 +67,7 @@ export const Declined = Type.Object({
 })
 export type Declined = Static<typeof Declined>
 
-/** The attribution of an order, by which it earns: written once, with counters of what is left of the order. */
+/** The attribution of an order: written once, with counters of what is left of the order's goods. */
 export const AttributionRow = Type.Object({
   order_id: Id,
   affiliate_id: Id,

@@ -1,7 +1,7 @@
 import { bpsOf } from '../../kernel/money.ts'
 import type { AttributionRow, Referred, Refusal } from './commission-schema.ts'
 
-/** What an order earns its affiliate, and whether it may earn anything: pure functions. */
+/** What an order earns its affiliate, and whether it may earn at all: pure functions. */
 
 export type EarningTerms = Pick<AttributionRow, 'commission_type' | 'rate_bps' | 'amount_cents'>
 
@@ -12,10 +12,10 @@ export interface Goods {
 }
 
 /**
- * The commission for what is left of an order, rounding half a cent up. It is the only place that
- * rounds: what a refund claws back is the difference of two results. So the clawbacks of partial
- * refunds, in any number and order, add up to exactly what was earned, and never exceed it: the result
- * grows with what is left, and is 0 where nothing is. It is never more than the goods themselves (decision 0052).
+ * The commission for the goods that are left of an order, rounding half a cent up. It is the only place that rounds: a
+ * refund claws back the difference of two results. So the clawbacks of partial refunds, in any number and order, add up
+ * to exactly the commission, and never exceed it: the result grows with the goods that are left, and is 0 without any.
+ * It is never more than the goods themselves (decision 0052).
  */
 export function commissionOf(terms: EarningTerms, { base_cents, left_cents }: Goods): number {
   const left = Math.max(0, left_cents)
@@ -31,7 +31,7 @@ export function commissionOf(terms: EarningTerms, { base_cents, left_cents }: Go
 const proportion = (cents: number, some: number, whole: number): number =>
   Number((2n * BigInt(cents) * BigInt(some) + BigInt(whole)) / (2n * BigInt(whole)))
 
-/** What is booked when the goods that are left of an order change. */
+/** The amount to book when the goods that are left of an order change. */
 export interface Change {
   left_cents: number
   /** Negative: a clawback. */
@@ -40,8 +40,8 @@ export interface Change {
 }
 
 /**
- * Computes what to book when `left` is left of an order. After the merchant has declined a commission of the
- * order, it earns no more, and still loses.
+ * Computes the amount to book when goods worth `left` are left of an order. After the merchant has declined a
+ * commission of the order, it earns no more, and can still lose.
  */
 export function changeOf(attribution: AttributionRow, left: number): Change {
   const left_cents = Math.max(0, left)
@@ -51,7 +51,7 @@ export function changeOf(attribution: AttributionRow, left: number): Change {
   return { left_cents, amount_cents, booked_cents: before + amount_cents }
 }
 
-/** Who buys, in spellings that can be compared. */
+/** The buyer, in spellings that can be compared. */
 export interface Buyer {
   customer_ref: string
   person_id: string | null

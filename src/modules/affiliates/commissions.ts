@@ -19,7 +19,7 @@ export async function get(db: Db, id: string): Promise<Commission> {
   return found
 }
 
-/** The code of the affiliate who earns by an order; null where none does. */
+/** The code of the affiliate who earns by an order; null if no affiliate earns. */
 export async function attributedCode(
   db: Db,
   { id, referral_code }: { id: string; referral_code: string | null },

@@ -38,7 +38,7 @@ export async function eraseCustomer(
   if (ids.length > 0) await queries.erase(tx, ids)
 }
 
-/** Exports all data of one affiliate, who may be no customer. */
+/** Exports all data of one affiliate, who need not be a customer. */
 export async function exportAffiliate(db: TenantDb, actor: audit.Actor, id: string) {
   const { id: affiliate_id } = await find(db, id)
   return db.transaction('affiliates: export', async (tx) => {

@@ -45,8 +45,8 @@ export const listWhole = (db: Db, ids: readonly string[]) =>
   )
 
 /**
- * Erases the person of each affiliate. Amounts stay, and so do codes, which orders name. The codes end, and
- * so does the agreement: there is no person left to pay.
+ * Erases the person of each affiliate. Amounts stay, and so do codes, which orders name. The codes end, and so does the
+ * agreement: there is no person left to pay.
  */
 export const erase = (tx: Tx, ids: readonly string[]) =>
   tx.run(sql`

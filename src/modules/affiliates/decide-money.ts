@@ -13,19 +13,19 @@ import { FEATURE } from './service.ts'
 
 /** The decisions of a merchant about a commission: to approve it before its time, or to decline it. */
 
-/** Approves all that is pending of the commission's order: an earning and its clawbacks go together. */
+/** Approves all pending commissions of the commission's order: an earning and its clawbacks are approved together. */
 export const approve = (db: TenantDb, actor: audit.Actor, id: string): Promise<Commission> =>
   decide(db, actor, { id, verb: 'approve' }, async (tx, { order_id }, before) => {
     if (before.status !== 'pending') throw invalidTransition(before)
     await queries.approveOf(tx, order_id)
   })
 
-/** The reason of a declined commission for which the merchant gives none. */
+/** The reason of a commission that the merchant declines without a reason. */
 const BY_MERCHANT = 'declined_by_merchant'
 
 /**
- * Declines a commission that is in no payout; its order earns nothing more. Where no commission of the order
- * is in a payout, all of them are declined, the clawbacks too.
+ * Declines a commission that is in no payout; its order earns nothing more. If no commission of the order is in a
+ * payout, all of them are declined, the clawbacks too.
  */
 export const decline = (
   db: TenantDb,
@@ -76,7 +76,7 @@ function decide(
   })
 }
 
-/** What can be done with a commission of each status. */
+/** The verbs that each status of a commission allows. */
 const ALLOWED: Partial<Record<Commission['status'], readonly string[]>> = {
   pending: ['approve', 'decline'],
   approved: ['decline'],

@@ -28,14 +28,14 @@ export interface ReferredSale {
   /** When the shopper checked out: a review may place the order days later. */
   ordered_at: string
   device_hash: Buffer | null
-  /** Null where the order is of no exchange. */
+  /** Null if the order belongs to no exchange. */
   exchanged: ExchangedGoods | null
   /** Goods without discount, tax, shipping and gift cards. */
   base_cents: number
   buyer: Buyer
 }
 
-/** Reads what is known of an affiliate's own purchases. A parameter, since orders are on a higher tier. */
+/** Reads the traces of an affiliate's own purchases. A parameter, since orders are on a higher tier. */
 export type FindTraces = (
   tx: Tx,
   affiliate: Pick<Referred, 'email_folded' | 'customer_ref' | 'address'>,
@@ -94,8 +94,8 @@ export async function earn(tx: Tx, sale: ReferredSale, findTraces: FindTraces): 
 }
 
 /**
- * Returns the terms by which an order earns: of an exchange, those of the order whose goods it replaces. A fixed amount
- * is earned by a sale once, so that an exchange earns of it what that order has lost.
+ * Returns the terms of an order: for an exchange, those of the order whose goods it replaces. A sale earns a fixed
+ * amount once, so that an exchange earns the part of it that that order has lost.
  */
 async function termsOf(
   tx: Tx,
@@ -110,8 +110,8 @@ async function termsOf(
 }
 
 /**
- * Returns why the affiliate or the code does not count, or null. The renewals of a subscription and the
- * orders of exchanges are already the affiliate's, and are not lost with the code. A commission that the merchant has
+ * Returns why the affiliate or the code does not count, or null. The renewals of a subscription and the orders of
+ * exchanges are attributed already, and keep their affiliate when the code ends. A commission that the merchant has
  * declined does not come back by an exchange.
  */
 function refusalOf(
@@ -128,8 +128,8 @@ function refusalOf(
 }
 
 /**
- * The journal of a commission: what it costs the store, and what the affiliate is owed; the reverse for
- * a clawback. It belongs to the commission and not to the order, whose journals are those of its sale.
+ * The journal of a commission: a cost of the store, and a debt to the affiliate; the reverse for a clawback. It belongs
+ * to the commission and not to the order, whose journals are those of its sale.
  */
 export const commissionJournal = (
   { id, affiliate_id, currency }: { id: string; affiliate_id: string; currency: string },

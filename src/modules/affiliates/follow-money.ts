@@ -26,9 +26,9 @@ export interface Cause {
 }
 
 /**
- * Books the commission that a changed order gains or loses. What is left of its goods is read from the
- * ledger, so that the result does not depend on the kind of change, and a change that is followed twice
- * changes nothing the second time (decision 0052).
+ * Books the commission that a changed order gains or loses. The goods that are left are read from the ledger, so that
+ * the result does not depend on the kind of change, and following a change twice changes nothing the second time
+ * (decision 0052).
  */
 export async function followOrder(tx: Tx, order: ChangedOrder, cause: Cause): Promise<void> {
   if (order.referral_code === null) return
@@ -83,8 +83,8 @@ async function book(
 }
 
 /**
- * Chooses the status of a clawback. While all commissions of the order are pending, the clawback is pending,
- * too. Otherwise it counts at once, and an amount that was paid already reduces the next payout.
+ * Chooses the status of a clawback. While all commissions of the order are pending, the clawback is pending, too.
+ * Otherwise it counts at once, and reduces the next payout if the commission was paid already.
  */
 function clawbackOf(counting: readonly CountingCommission[]) {
   const isPending = counting.length > 0 && counting.every(({ status }) => status === 'pending')

@@ -3,10 +3,10 @@ import type { DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import * as queries from './commission-queries.ts'
 
-/** Stores of one step. The next step goes on with those after them. */
+/** Stores in one step. The next step continues with the following stores. */
 const STORES_MAX = 50
 
-/** Commissions of one store that one statement approves. The other stores wait for them. */
+/** Commissions of one store that one statement approves. Other stores wait meanwhile. */
 const BATCH = 500
 
 /** Takes one step, as fd_worker: approves commissions whose delay is over. Returns how many. */

@@ -63,7 +63,7 @@ const WORDS: Record<string, Words> = {
   },
 }
 
-/** The language that the mails are in, for a store of any language. */
+/** Chooses the language of the mails for a store of any language. */
 const languageOf = (language: string): string => {
   const [own = ''] = language.split('-')
   return Object.hasOwn(WORDS, own) ? own : 'en'
@@ -85,7 +85,7 @@ export interface AffiliateMail {
   )[]
 }
 
-/** The end of a mail, which leads to the page of the affiliate; nothing where the store has no host. */
+/** The end of a mail, which links to the page of the affiliate; nothing if the store has no host. */
 const pageBlocks = ({ opens, open, secret }: Words, url: string | null): AffiliateMail['blocks'] =>
   url === null
     ? []

@@ -34,7 +34,7 @@ const LINK_DAYS = 90
 
 type Payload = [tenant: string, affiliateId: string, expires: number]
 
-/** A link to the page of an affiliate. */
+/** Makes a link to the page of an affiliate. */
 export async function makeLink({ linkKey, storefrontUrl }: PageDeps, db: Db, id: string) {
   const affiliate = await find(db, id)
   requirePage(affiliate)

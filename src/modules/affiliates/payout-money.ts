@@ -20,7 +20,7 @@ import { affiliatePaid } from './events.ts'
 import * as queries from './payout-queries.ts'
 import { FEATURE } from './service.ts'
 
-/** Pays affiliates: a payout claims all approved commissions, then a bank pays it, then it is marked as paid. */
+/** Pays affiliates: a payout claims all approved commissions, a bank pays it, and then it is marked as paid. */
 
 interface Caller {
   actor: audit.Actor
@@ -62,7 +62,7 @@ export function makePayouts(
   })
 }
 
-/** One payout more than is made, to know whether there are more. */
+/** One payout more than one call makes, to know whether there are more. */
 const LIMIT = PAYOUTS_MAX + 1
 
 async function requireKnown(tx: Tx, ids: readonly string[]): Promise<void> {
@@ -130,7 +130,7 @@ export const markPaid = (db: TenantDb, { actor, onPaid }: Settling, id: string):
     await onPaid(tx, payout)
   })
 
-/** Cancels a payout that the bank has not paid: all of it is due again. */
+/** Cancels a payout that the bank has not paid: all its commissions are due again. */
 export const cancelPayout = (db: TenantDb, actor: audit.Actor, id: string): Promise<Payout> =>
   settle(db, actor, { id, to: 'cancelled' }, (tx, payout) => queries.cancelPayout(tx, payout.id))
 

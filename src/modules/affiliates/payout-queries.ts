@@ -66,8 +66,8 @@ interface NewPayout {
 }
 
 /**
- * Makes a payout of all that an affiliate is due, clawbacks included. It adds up the rows that it has locked:
- * of two calls at the same time, the second finds none left. Returns null where the sum is too small by then.
+ * Makes a payout of everything that an affiliate is due, clawbacks included. It adds up the rows that it has locked: of
+ * two calls at the same time, the second finds none left. Returns null if the sum is too small by then.
  */
 export const makePayout = (tx: Tx, payout: NewPayout) =>
   tx.maybe(

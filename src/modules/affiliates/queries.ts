@@ -45,7 +45,7 @@ export const writeSettings = (tx: Tx, settings: Settings) =>
     returning applications_open, pays_renewals, ${termColumns}`,
   )
 
-/** Makes changes of the settings wait for each other: a second one begins with what the first has written. */
+/** Makes changes of the settings wait for each other: a second change begins with the result of the first. */
 export const lockSettings = (tx: Tx) =>
   tx.run(sql`
     select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/affiliate settings`}, 0))`)
@@ -152,7 +152,7 @@ export interface Changed extends Terms {
   person_id: string | null
   website: string | null
   address: Address | null
-  /** Where it is absent, the account stays as it is. */
+  /** If it is absent, the account stays as it is. */
   account?: { payout_account: Buffer | null; payout_account_end: string | null }
 }
 

@@ -25,7 +25,7 @@ import * as affiliates from './service.ts'
 
 export interface AffiliateDeps extends PageDeps {
   keys: affiliates.AffiliateKeys
-  /** Signs what confirms an erasure. */
+  /** The key that signs the confirmation of an erasure. */
   confirmKey: Buffer
   /** Keys the fingerprints of requests. */
   idempotencyKey: Buffer

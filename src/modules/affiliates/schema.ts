@@ -17,7 +17,7 @@ export type AffiliateStatus = Static<typeof AffiliateStatus>
 
 export const CommissionType = Type.Enum(['percent', 'fixed'])
 
-/** What a checkout accepts as a referral code. A coupon may carry one. */
+/** A referral code as a checkout accepts it. A coupon may carry one. */
 export const Code = Pattern(
   '^[A-Za-z0-9_-]{1,64}$',
   'must be 1 to 64 letters, digits, hyphens or underscores',

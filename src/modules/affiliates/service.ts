@@ -25,7 +25,7 @@ import type {
   TermsPatch,
 } from './schema.ts'
 
-/** Affiliates of a store: who they are, by which codes they sell, and by which terms they earn. */
+/** Affiliates of a store: who they are, their codes, and the terms by which they earn. */
 
 export const FEATURE = 'affiliates'
 
@@ -108,7 +108,7 @@ export async function find(db: Db, id: string): Promise<AffiliateRow> {
   return found
 }
 
-/** An affiliate, and what they are owed and were paid. */
+/** Reads an affiliate, with what they are owed and were paid. */
 export async function get(db: Db, id: string) {
   const affiliate = await find(db, id)
   return { affiliate, balances: await listBalances(db, affiliate.id) }
@@ -125,7 +125,7 @@ const accountOf = (key: Buffer, tenant: string, id: string, account: string | nu
   payout_account_end: account === null ? null : account.trim().slice(-ACCOUNT_END),
 })
 
-/** Folds an address to the spelling by which people are told apart. */
+/** Folds an address to the spelling in which people are compared. */
 export function foldAddress(email: string): string {
   const folded = foldEmail(email)
   if (folded === null) throw invalidBody('email', 'must be an e-mail address')
@@ -236,7 +236,7 @@ export function change(
   })
 }
 
-/** What can be done with an affiliate of each status, and what it becomes. */
+/** The verbs that each status of an affiliate allows, and the status that results. */
 const VERBS = {
   approve: { from: ['applied', 'invited'], to: 'active' },
   decline: { from: ['applied', 'invited'], to: 'declined' },
@@ -257,8 +257,8 @@ interface Decide {
 }
 
 /**
- * Approves, declines, suspends or resumes an affiliate. What they have earned stays theirs; a suspended one
- * earns nothing new. A store needs no add-on to suspend.
+ * Approves, declines, suspends or resumes an affiliate. Earned commissions stay theirs; a suspended affiliate earns
+ * nothing new. A store needs no add-on to suspend.
  */
 export function decide(
   db: TenantDb,
@@ -313,7 +313,7 @@ async function insertCode(tx: Tx, affiliate_id: string, code: string): Promise<v
     throw refuse('referral_code_exists')
 }
 
-/** Ends a code, or makes it count again. A code never passes to another affiliate: links with it are in use. */
+/** Ends a code, or makes it count again. A code never moves to another affiliate, because links with it are in use. */
 export function switchCode(
   db: TenantDb,
   actor: audit.Actor,

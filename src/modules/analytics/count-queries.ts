@@ -35,10 +35,9 @@ export const countingQueue = defineQueue({
 })
 
 /**
- * Makes the count of a store due after some seconds, because it has new links. The first count of a store is
- * created, and due at once. A count that is due by then, or at work, is not written to: it looks for newer
- * links before it rests. Returns in how many seconds the first count begins: 0 or less where one is due or at
- * work.
+ * Makes the count of a store due after some seconds, because it has new links. The first count of a store is created,
+ * and due at once. A count that is due by then, or at work, is not written to: it looks for newer links before it
+ * rests. Returns in how many seconds the first count begins: 0 or less if one is due or at work.
  */
 export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> => {
   const { seconds } = await tx.one(
@@ -104,7 +103,7 @@ export const lockAll = (tx: Tx) =>
        for update`,
   )
 
-/** Begins a generation beside the one that is read. One that is being built is retired. */
+/** Begins a generation beside the one that reports read. A generation that is being built already is retired. */
 export const beginGeneration = (tx: Tx, time_zone: string) =>
   tx.run(sql`
     with given_up as (
@@ -131,9 +130,9 @@ interface Progress {
   time_zone: string
   sequence: number
   payments_to: string | null
-  /** Every numbered journal is counted. */
+  /** Whether every numbered journal is counted. */
   isCaughtUp: boolean
-  /** When it is looked at again without new links. */
+  /** When the generation is looked at again without new links. */
   nextSeconds: number
 }
 
@@ -193,8 +192,8 @@ export const deleteCounts = async (tx: Tx, generation: number, limit: number) =>
 }
 
 /**
- * Lists the next journals of the chain with what they moved. The entries are read journal by journal
- * (`offset 0`): PostgreSQL might otherwise hash all entries of the store.
+ * Lists the next journals of the chain with their entries. The entries are read journal by journal (`offset 0`):
+ * PostgreSQL might otherwise hash all entries of the store.
  */
 export const listNumbered = (tx: Tx, after: number, limit: number) =>
   tx.many(
@@ -232,12 +231,12 @@ export const listNumbered = (tx: Tx, after: number, limit: number) =>
   )
 
 /**
- * A part of an order's place, cut to 39 characters: that is longer than any country and state of a form, so
- * that only a hostile one is cut.
+ * A part of an order's place, cut to 39 characters: longer than any country and state of a form, so that only a hostile
+ * text is cut.
  */
 const placePart = (name: Sql) => sql`left(upper(trim(coalesce(o.ship_to ->> ${name}, ''))), 39)`
 
-/** Country, and where there is one the state: `US-CA`. */
+/** The country, and the state if there is one: `US-CA`. */
 const placeOf = sql`
   ${placePart(sql`'country'`)}
   || case when ${placePart(sql`'country'`)} <> '' and ${placePart(sql`'state'`)} <> ''
@@ -303,8 +302,8 @@ export const listKnown = (tx: Tx, order_ids: readonly string[]) =>
   )
 
 /**
- * Orders of a customer that are searched for an earlier sale, this many before an order and as many after it:
- * an order that was made later may have been captured earlier. No customer has as many open at once.
+ * How many orders of a customer before an order, and how many after it, are searched for an earlier sale: an order that
+ * was made later may have been captured earlier. No customer has as many open at once.
  */
 const OPEN_MAX = 200
 
@@ -355,7 +354,7 @@ export const listLastSales = (
             limit 1) as last`,
   )
 
-/** Stores what is known of captured orders. Another generation may have stored the same already. */
+/** Stores the permanent facts of captured orders. Another generation may have stored the same already. */
 export const insertKnown = (tx: Tx, rows: readonly KnownOrder[]) =>
   tx.run(sql`
     insert into analytics_orders (tenant_ref, ${knownColumns})
@@ -403,7 +402,7 @@ export interface DayRow extends Measures {
   currency: string
   day: string
   key: string
-  /** When it was changed after the day was over. */
+  /** When the fact was added after its day was final. */
   restated_at: string | null
 }
 

@@ -21,13 +21,13 @@ import { countChanged } from './subscription-queries.ts'
  */
 
 /**
- * New journals wait this long for the next ones of their store. To count many costs little more than to
- * count one, so that a store that sells all the time is counted three times a minute and not every second.
- * With the steps of the loops, a report lags by less than 30 seconds.
+ * New journals wait this long for the next ones of their store. Counting many costs little more than counting one, so
+ * that a store that sells all the time is counted three times a minute and not every second. With the steps of the
+ * loops, a report lags by less than 30 seconds.
  */
 export const GATHER_SECONDS = 20
 
-/** Days of payments of one step. */
+/** Days of payments that one step counts. */
 const PAYMENT_DAYS = 31
 
 /**
@@ -40,7 +40,7 @@ const PAYMENT_LAG_MS = 600_000
 /** Attempts wait for this long to be counted together. */
 const PAYMENT_SLICE_MS = 600_000
 
-/** Changes of subscriptions of one step. */
+/** Changes of subscriptions that one step counts. */
 const CHANGES = 1_000
 
 /**
@@ -49,13 +49,13 @@ const CHANGES = 1_000
  */
 const FINAL_AFTER_MS = HOUR_MS
 
-/** Rows of one step that removes a generation. */
+/** Rows that one step deletes of a retired generation. */
 const REMOVED = 2_000
 
-/** Without new journals a store is looked at again this often: a day ends, or its zone changes. */
+/** A store without new journals is looked at again this often: a day ends, or its zone changes. */
 const IDLE_SECONDS = HOUR_SECONDS
 
-/** Returns the day before which all days are final, because everything in them is counted; null where none is. */
+/** Returns the day before which all days are final, because everything in them is counted; null if no day is. */
 export const finalBefore = ({ counted_at, time_zone }: Generation): string | null =>
   counted_at === null
     ? null
@@ -96,8 +96,8 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
 }
 
 /**
- * Returns how many seconds a count that has caught up may rest. The rest is short where the count replaces
- * another generation: links may have been announced to that one, and are not announced again during the rest.
+ * Returns how many seconds a count that has caught up may rest. The rest is short if the count replaces another
+ * generation: links may have been announced to that one, and are not announced again during the rest.
  */
 const restSecondsOf = async (tx: Tx, sequence: number, isReady: boolean): Promise<number> =>
   isReady || (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : IDLE_SECONDS
@@ -128,7 +128,7 @@ async function countJournals(tx: Tx, generation: Generation, journals: readonly 
   await addFacts(tx, generation, facts, 1)
 }
 
-/** Finds the place of each order among those of its customer. New ones are stored for good. */
+/** Finds the position of each order among those of its customer. New positions are stored for good. */
 async function knowOrders(
   tx: Tx,
   journals: readonly NumberedJournal[],
@@ -137,8 +137,8 @@ async function knowOrders(
   const known = new Map(
     (await queries.listKnown(tx, [...histories.keys()])).map((each) => [each.order_id, each]),
   )
-  // The sale is almost always the first journal of its order in the chain. Where a refund was numbered
-  // before it, the order takes its place by the refund.
+  // The sale is almost always the first journal of its order in the chain. If a refund was numbered before it, the
+  // order gets its position with the refund.
   const first = Map.groupBy(journals, ({ order_id }) => order_id ?? '')
   const sales = [...first].flatMap(([order_id, [journal]]) => {
     const history = histories.get(order_id)
@@ -244,7 +244,7 @@ type Part = [Dimension, key: string, Amounts]
 const amountsOf = (measures: Partial<Measures>): Amounts =>
   MEASURES.map((name) => [name, measures[name] ?? 0] as const).filter(([, amount]) => amount !== 0)
 
-/** A fact by every dimension: of lines, and of the whole order. */
+/** Divides a fact by every dimension: of lines, and of the whole order. */
 function partsOf(fact: queries.NewFact): Part[] {
   const whole = amountsOf(fact)
   return [
@@ -300,9 +300,8 @@ const hasPayments = (tx: Tx, counted: number): boolean =>
   counted + PAYMENT_SLICE_MS <= paymentsUntil(tx)
 
 /**
- * Counts the next attempts, day by day. Returns the time up to which all are counted. After a day without
- * attempts it goes on with the next day that has any: otherwise a store that sells now and then would need a
- * step for each quiet month.
+ * Counts the next attempts, day by day. Returns the time up to which all are counted. After a day without attempts it
+ * continues with the next day that has any: otherwise a store that sells rarely would need a step for each quiet month.
  */
 async function countPayments(tx: Tx, generation: Generation): Promise<number> {
   const { time_zone, payments_to } = generation
@@ -327,8 +326,8 @@ async function countPayments(tx: Tx, generation: Generation): Promise<number> {
 }
 
 /**
- * Returns when the day of the first attempt since a time begins, or that time where the day has begun before
- * it. Null where no attempt was made since.
+ * Returns when the next day with an attempt begins, or the given time if that day has begun before it. Null if no
+ * attempt was made since.
  */
 async function nextPaymentDay(tx: Tx, time_zone: string, since: number): Promise<number | null> {
   const { at } = await paymentFacts.firstAttempt(tx, new Date(since).toISOString())

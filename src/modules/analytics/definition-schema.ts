@@ -31,9 +31,9 @@ export type Measures = Record<Measure, number>
 export interface Definition {
   title: string
   meaning: string
-  /** Where the books have the same number. */
+  /** The accounts of the ledger with the same number. */
   ledger?: string
-  /** The measures that it is the sum of, each added or subtracted. Absent: it is a measure itself. */
+  /** The measures that the figure is the sum of, each added or subtracted. Absent: it is a measure itself. */
   of?: Partial<Record<Measure, 1 | -1>>
 }
 

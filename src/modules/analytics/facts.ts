@@ -24,7 +24,7 @@ interface Shares {
   shipping_cents: number
 }
 
-/** The kinds of journals of refunds, and of what undoes one: a cancelled exchange returns the money to its order. */
+/** The kinds of journals of refunds, and of their reversal: a cancelled exchange returns the money to its order. */
 const REFUNDS: readonly string[] = ['order.refunded', 'exchange.released']
 
 /** The measures of a journal by its entries alone, so that they are what the ledger says. */
@@ -54,9 +54,9 @@ export interface Counted {
 }
 
 /**
- * Counts what a journal adds, in all and by line. An amount that the lines do not explain is a part of its
- * own, so that all parts together are the journal: a loss by a dispute, or an edit from before changes of
- * lines were stored. Units and markdowns are no money of the ledger, and come from the lines alone.
+ * Divides a journal's measures, in all and by line. An amount that the lines do not explain is a part of its own, so
+ * that all parts together are the journal: a loss by a dispute, or an edit from before changes of lines were stored.
+ * Units and markdowns are not in the ledger, and come from the lines alone.
  */
 export function countJournal(journal: NumberedJournal, history: OrderHistory): Counted {
   const parts = splitJournal(journal, history)
@@ -73,7 +73,7 @@ export function countJournal(journal: NumberedJournal, history: OrderHistory): C
   }
 }
 
-/** The measures that journals have entries of. */
+/** The measures that are amounts of the ledger. */
 const MONEY = [
   'gross_cents',
   'discount_cents',
@@ -100,13 +100,13 @@ function splitJournal(journal: NumberedJournal, history: OrderHistory): FactLine
   return []
 }
 
-/** Splits a sale by its lines as they were sold: as they are now, without any later change. */
+/** Splits a sale by its lines as they were sold: the present lines without any later change. */
 function splitSale(history: OrderHistory): FactLine[] {
   const sold = valuesOf(history, history.changes)
   return history.lines.map((line, at) => partOf(line, sold[at] ?? {}))
 }
 
-/** Splits an edit: the lines after it less those before it. */
+/** Splits an edit: the lines after it minus the lines before it. */
 function splitEdit({ ref }: NumberedJournal, history: OrderHistory) {
   const { lines, changes } = history
   const edits = [...Map.groupBy(changes, ({ change_id }) => change_id).values()]
@@ -174,8 +174,8 @@ function before(line: LineRow, changes: readonly LineChange[]): Shares {
 }
 
 /**
- * The measures of the lines without some changes. They are without tax, and add up to what `withoutTax` has for the
- * order: the tax inside the shipping is worked out once, and divided like the shipping itself.
+ * The measures of the lines without some changes. They are without tax, and add up to the amounts of `withoutTax` for
+ * the order: the tax inside the shipping is computed once, and divided like the shipping itself.
  */
 function valuesOf(
   { lines, prices_include_tax }: OrderHistory,

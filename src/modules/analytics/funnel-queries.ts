@@ -4,10 +4,10 @@ import { sql } from '../../db/sql.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import type { FunnelType } from './schema.ts'
 
-/** In place of a product, in a key that must have one. */
+/** Stands for no product, in a key that must have one. */
 export const NO_PRODUCT = '00000000-0000-0000-0000-000000000000'
 
-/** In place of a product in the rows that count all of them, so that a report need not add them up. */
+/** Stands for all products, in rows that count them together, so that a report need not add them up. */
 const ALL_PRODUCTS = sql`'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid`
 
 export interface FunnelCount {
@@ -17,8 +17,8 @@ export interface FunnelCount {
 }
 
 /**
- * Adds to the counts of a day. A product that the store does not have is counted as none, so that the
- * rows are bounded by the catalog. Rows are locked in one order, whatever was sent.
+ * Adds to the counts of a day. An unknown product is counted as no product, so that the number of rows is bounded by
+ * the catalog. Rows are locked in one order, whatever was sent.
  */
 export const addToFunnel = (db: Db, day: string, shard: number, counts: readonly FunnelCount[]) =>
   db.run(sql`

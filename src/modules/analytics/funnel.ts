@@ -11,7 +11,7 @@ import { listBuckets } from './read-queries.ts'
 import { ALL, hrefOf, scopeOf } from './reports.ts'
 import { FUNNEL_TYPES, type FunnelEvents, type FunnelType, type Period } from './schema.ts'
 
-/** Counts what shoppers do before they buy, by day. Nothing that is stored says which person did it. */
+/** Counts the steps of shoppers before they buy, by day. No stored row says which person it was. */
 
 /** Calls of one store in a minute: the limit of a storefront that sends a call for each page, ten pages a second. */
 const PER_MINUTE = 600

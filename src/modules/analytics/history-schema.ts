@@ -28,7 +28,7 @@ export const LineRow = Type.Object({
   quantity: Type.Integer(),
   unit_price_cents: Type.Integer(),
   list_price_cents: Type.Integer(),
-  /** Gift cards are owed, and no sale. */
+  /** A gift card is a debt, and no sale. */
   gift_card: Type.Boolean(),
   line_total_cents: Type.Integer(),
   discount_cents: Type.Integer(),
@@ -56,7 +56,7 @@ export const RefundedItem = Type.Object({
 })
 export type RefundedItem = Static<typeof RefundedItem>
 
-/** An order with everything that its journals are divided by. */
+/** An order with everything that is needed to divide its journals. */
 export const OrderHistory = Type.Object({
   order_id: Id,
   customer_ref: Type.String(),
@@ -77,7 +77,7 @@ export const OrderHistory = Type.Object({
 })
 export type OrderHistory = Static<typeof OrderHistory>
 
-/** What is stored of a captured order for good. */
+/** The permanent facts of a captured order. */
 export const KnownOrder = Type.Object({
   order_id: Id,
   sale_sequence: Type.Integer(),

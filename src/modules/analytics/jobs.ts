@@ -6,7 +6,10 @@ import { advance, GATHER_SECONDS } from './count.ts'
 import * as queries from './count-queries.ts'
 import { deleteCounted } from './subscription-queries.ts'
 
-/** How many counts of a store one call of `stepOf` takes on: that which is read, and that which is being built. */
+/**
+ * How many counts of a store one call of `stepOf` may advance: the one that reports read, and the one that is being
+ * built.
+ */
 const COUNTS = 2
 
 /** The wait between two looks at a count that another worker may be busy with. */
@@ -42,8 +45,8 @@ export const rebuild = (db: TenantDb): Promise<unknown> =>
 export const listCounted = queries.listStores
 
 /**
- * Takes one step of each count of a store that is due. Returns whether a generation is still being built:
- * false where it is ready, and is read from now on. Another worker may do the work as well.
+ * Takes one step of each count of a store that is due. Returns whether a generation is still being built; false means
+ * that it is ready, and reports read it from now on. Another worker may do the work as well.
  */
 export async function stepOf(db: TenantDb): Promise<boolean> {
   for (const lease of await queries.countingQueue.claim(db, COUNTS)) {

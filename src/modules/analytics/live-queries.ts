@@ -29,7 +29,7 @@ const attemptsOf = (db: Db, currency: string, since = sql`r.starts_at`): Sql => 
    where a.tenant_ref = ${db.tenant} and a.created_at >= ${since} and a.created_at < r.ends_at
      and a.currency = ${currency} and ${isCharge} and ${isOfRealOrder(db)}`
 
-/** The attempts that were open when their time was counted. */
+/** The attempts that had no final outcome when their time was counted. */
 const notedAttempts = (
   db: Db,
   { generation, currency }: { generation: number; currency: string },
@@ -46,9 +46,9 @@ const notedAttempts = (
      and k.day between ${from} and ${to} and a.currency = ${currency} and ${isOfRealOrder(db)}`
 
 /**
- * The attempts of a period by day: from the counted days, those that were open when they were counted,
- * and those that are later than what is counted. One statement: the loop may count more meanwhile, and
- * each attempt is in one of the three at any moment. `uncounted` are the days that may have later ones.
+ * The attempts of a period by day: from the counted days, those without an outcome when they were counted, and those
+ * later than the count. One statement: the loop may count more meanwhile, and each attempt is in one of the three at
+ * any moment. `uncounted` are the days that may have later ones.
  */
 export const listPaymentDays = (
   db: Db,

@@ -75,7 +75,7 @@ function countsOf(rows: readonly live.PaymentDay[]) {
 const outcomeOfCount = (name: (typeof PAYMENT_COUNTS)[number]): Record<string, string> =>
   name === 'attempts_count' ? {} : { outcome: name.replace('_count', '') }
 
-/** Whether a row counts attempts that no other row counts: a recovered renewal is among the approved ones already. */
+/** Whether the attempts of a row are in no other row: a recovered renewal is also among the approved ones. */
 const isOnce = (
   row: live.PaymentDay,
 ): row is live.PaymentDay & { outcome: Exclude<Outcome, 'recovered'> } =>
@@ -159,7 +159,7 @@ export async function paymentRows(
   return timedPage(found, limit, ({ attempt_id }) => attempt_id)
 }
 
-/** Chooses the days to read: the day of the cursor, and as many after it as have a page and one row more. */
+/** Chooses the days to read: the day of the cursor, and the following days until they have a page and one row more. */
 function daysFor(
   { timezone }: ReportRequest,
   counted: readonly live.PaymentDay[],
@@ -319,7 +319,7 @@ function costOf(sold: number, units: number | null, value_cents: number | null) 
   }
 }
 
-/** Computes how fast stock sells. Negative stock, which was sold ahead of its arrival, counts as none left. */
+/** Computes how fast stock sells. Negative stock, which was sold before it arrived, counts as no stock left. */
 function ratesOf(on_hand: number, sold: number, days: number) {
   const left = Math.max(0, on_hand)
   const all = Math.max(0, sold) + left

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import { COUNTED_OUTCOMES, type Generation } from './schema.ts'
 
-/** Payment attempts, as reports count them (decision 0058). */
+/** Reads payment attempts for reports (decision 0058). */
 
 /** A day and its two ends, or two times in it. */
 export interface DayRange {
@@ -23,7 +23,7 @@ const outcomeOf = sql`
 /** Charges: a refund or a void takes no money. */
 export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')`
 
-/** Whether an order is no test. Each is looked up: a store may have many tests, and few attempts to count. */
+/** Whether an order is not a test. Each order is looked up: a store may have many tests, and few attempts to count. */
 export const isOfRealOrder = (db: Db): Sql => sql`
   (select is_test from orders where tenant_ref = ${db.tenant} and id = a.order_id) is not true`
 
@@ -46,8 +46,8 @@ export const outcomesOf = (db: Db): Sql => sql`
                else false end)`
 
 /**
- * Whether the outcome of an attempt may change: the gateway may still approve one that it does not know. All
- * other outcomes stay.
+ * Whether the outcome of an attempt may change: the gateway may still approve an attempt that it has no record of. All
+ * other outcomes are final.
  */
 const isOpen = sql`a.state in ('begun', 'unknown', 'not_found')`
 
@@ -79,8 +79,8 @@ const addRows = (tx: Tx, generation: number, rows: Sql): Sql => sql`
            amount_cents = d.amount_cents + excluded.amount_cents`
 
 /**
- * Counts the attempts between two times of a day. Open ones are noted instead, those of test orders too,
- * since an order may lose its flag. One statement, so that no attempt gets its outcome between two.
+ * Counts the attempts between two times of a day. Attempts without a final outcome are noted instead, those of test
+ * orders too, since an order may lose its test flag. One statement, so that no attempt gets its outcome in between.
  */
 export const countAttempts = (tx: Tx, generation: number, { day, from, to }: DayRange) =>
   tx.run(sql`
@@ -137,7 +137,7 @@ const CountedAttempt = Type.Object({
 })
 export type CountedAttempt = Static<typeof CountedAttempt>
 
-/** The attempts of an order that are in the days of a generation, or would be if it were no test. */
+/** The attempts of an order that are in the days of a generation, or would be if the order were no test. */
 export const listCounted = (
   tx: Tx,
   { generation, payments_to }: Pick<Generation, 'generation' | 'payments_to'>,

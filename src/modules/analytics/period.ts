@@ -7,7 +7,7 @@ import { findGeneration } from './count-queries.ts'
 import { DEFINITION_VERSION } from './definition-schema.ts'
 import { type Calendar, type Generation, INTERVALS, type Interval, type Period } from './schema.ts'
 
-/** Which days a report is about, and how far they are counted. */
+/** The days of a report, and up to which day they are counted. */
 
 const DEFAULT_DAYS = 30
 
@@ -20,7 +20,7 @@ const DAYS_MAX = 1_096
  */
 export const COHORT_DAYS_MAX = 36_525
 
-/** What a report is about, as its route read it. */
+/** What a report is asked for, as its route read it. */
 export interface ReportRequest {
   period: Period
   calendar: Calendar
@@ -35,7 +35,7 @@ function readDay(query: unknown, name: string): string | undefined {
   return isDay(text) && text > '1900' ? text : undefined
 }
 
-/** Reads `from` and `to`: what is absent or no date is the default, and a period is cut to the longest. */
+/** Reads `from` and `to`: an absent or invalid date gets its default, and a period is cut to the longest. */
 export function readPeriod(query: unknown, today: string, daysMax = DAYS_MAX): Period {
   const to = readDay(query, 'to') ?? today
   const begins = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_DAYS)
@@ -77,7 +77,7 @@ export async function readReportRequest(
 export const readInterval = (query: unknown): Interval =>
   readOneOf(query, 'interval', INTERVALS) ?? 'day'
 
-/** Makes the head of every answer. Some reports are final later than the books. */
+/** Makes the head of every answer. Some reports are final later than the ledger. */
 export const headOf = (request: ReportRequest, final_until = finalUntil(request)) => {
   const { period, currency, timezone, generation } = request
   return {
@@ -90,7 +90,7 @@ export const headOf = (request: ReportRequest, final_until = finalUntil(request)
   }
 }
 
-/** Returns the last day whose figures are final. In the calendar of cohorts none is: a refund can always come. */
+/** Returns the last day whose figures are final. In the calendar of cohorts no day is: a refund can always come. */
 export function finalUntil({ calendar, generation }: ReportRequest): string | null {
   const before = generation === null ? null : finalBefore(generation)
   return before === null || calendar === 'cohort' ? null : addDays(before, -1)

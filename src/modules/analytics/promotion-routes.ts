@@ -14,7 +14,7 @@ const query = {
   }),
 }
 
-/** Figures that marketing shows. They are of orders alone, and name no person. */
+/** Figures for the pages of marketing. They are about orders alone, and name no person. */
 export const merchantRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/marketing/campaigns/:id/performance',

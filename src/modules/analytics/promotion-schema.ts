@@ -31,7 +31,7 @@ const couponFields = {
 const CouponFigures = Type.Object({ ...couponFields, ...figureFields })
 export type CouponFigures = Static<typeof CouponFigures>
 
-/** These figures have no period: they are of all days. */
+/** These figures cover all days, so that they have no members of a period. */
 const { from: _, to: __, final_until: ___, ...head } = headFields
 const promotionHead = {
   ...head,

@@ -8,8 +8,8 @@ import { listCouponSums } from './promotion-queries.ts'
 import type { CouponFigures, PromotionFigures } from './promotion-schema.ts'
 
 /**
- * The figures of coupons and campaigns, from the counted days: the figures of a campaign are the sum of those
- * of its coupons, which stay in it once they were used.
+ * The figures of coupons and campaigns, from the counted days: the figures of a campaign are the sum of those of its
+ * coupons, which stay in it once they were used.
  */
 
 const NOTHING: PromotionFigures = {
@@ -28,7 +28,7 @@ export async function couponReport(db: Db, request: ReportRequest, id: string) {
   return { ...headFor(request), ...figures, ...nameOf(coupon) }
 }
 
-/** The figures of a campaign, in all and by coupon. */
+/** The figures of a campaign, in total and by coupon. */
 export async function performance(db: Db, request: ReportRequest, id: string) {
   const { id: campaign_id } = await campaigns.get(db, id)
   const coupons = await marketing.listOfCampaign(db, campaign_id)
@@ -48,7 +48,7 @@ export async function performance(db: Db, request: ReportRequest, id: string) {
 
 const nameOf = ({ id, code, used_count }: Coupon) => ({ coupon_id: id, code, uses: used_count })
 
-/** Makes the head of an answer. It has no period, so that no day of it is final. */
+/** Makes the head of an answer without a period, so that it has no final day. */
 const headFor = (request: ReportRequest) => {
   const { from: _, to: __, final_until: ___, ...head } = headOf(request)
   return { ...head, sealed_to: request.generation?.sequence ?? 0 }

@@ -14,7 +14,7 @@ const sums = join(
   ', ',
 )
 
-/** Which days are summed. */
+/** Which days, and which of their rows, are summed. */
 export interface Scope {
   generation: number
   calendar: Calendar
@@ -125,7 +125,7 @@ export const listCohorts = (db: Db, scope: Scope, { from, to }: { from: string; 
      order by 1, 2`,
   )
 
-/** The part of a fact that counts: the lines of some products or variants, or all of it (null). */
+/** The condition for the part of a fact that counts: the lines of some products or variants, or all of it (null). */
 type Match = Sql | null
 
 const LINE_KEYS = {
@@ -159,8 +159,8 @@ const matchOf = ({ dimension, keys }: Scope): Match =>
     : sql`f.${column(dimension)} = any(${keys}::text[])`
 
 /**
- * Lists all days of a period in which a figure is not 0. It has no limit: with one, PostgreSQL would go
- * through the sums of every product, day by day, and not through those of the wanted ones.
+ * Lists all days of a period in which a figure is not 0. It has no limit: with one, PostgreSQL would walk through the
+ * sums of every product, day by day, and not through those of the wanted ones.
  */
 export const listDaysWith = (
   db: Db,
@@ -188,8 +188,8 @@ export interface RowDay {
 }
 
 /**
- * Lists the facts behind a figure on some days, by day and journal. Of each day no more are read than
- * the page has room for, and of the orders only those of the page.
+ * Lists the facts behind a figure on some days, by day and journal. For each day no more are read than the page has
+ * room for, and orders only for the rows of the page.
  */
 export const listRows = (
   db: Db,
@@ -247,8 +247,8 @@ const StockedVariant = Type.Object({
 })
 
 /**
- * The next tracked variants by id, with what is on hand and what it cost. One by one: a join may read
- * the variants of the whole store.
+ * The next tracked variants by id, with their units on hand and costs. They are read one by one: a join may read the
+ * variants of the whole store.
  */
 export const listStocked = (db: Db, after: string | null, limit: number) =>
   db.many(

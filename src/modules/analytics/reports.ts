@@ -44,7 +44,7 @@ const subtractFigures = (from: Figures, less: readonly Figures[]): Figures =>
     FIGURE_NAMES.map((name) => [name, sum([from[name], ...less.map((each) => -each[name])])]),
   ) as Figures
 
-/** Makes the value of each figure, with the address of its rows and the value of the period before. */
+/** Makes the value of each figure, with the address of its rows and the value of the previous period. */
 export const figureValues = (
   request: ReportRequest,
   figures: Figures,
@@ -92,7 +92,7 @@ interface ReportOptions {
   of?: Restriction
 }
 
-/** The figures of a period, in all and by interval. */
+/** The figures of a period, as totals and by interval. */
 export async function report(db: Db, request: ReportRequest, options: ReportOptions) {
   const { interval, compare, part = ALL, of } = options
   const scope = scopeOf(request, part)
@@ -128,7 +128,10 @@ const PRODUCTS_MAX = 10_000
 
 const isOfCollection = (group_by: string) => group_by === 'collection'
 
-/** Returns where the days of a group are found. Collections have none of their own, but those of their products. */
+/**
+ * Returns the dimension and keys under which the days of a group are stored. Collections have no days of their own, but
+ * those of their products.
+ */
 export async function partOf(
   db: Db,
   group_by: string,
@@ -139,7 +142,7 @@ export async function partOf(
   return { dimension: 'product', keys: products.map((each) => each.key) }
 }
 
-/** The groups of a period, those with the highest net sales first, and what is in none of them. */
+/** The groups of a period, those with the highest net sales first, and the rest that is in no group. */
 export async function groupsOf(
   db: Db,
   request: ReportRequest,
@@ -180,7 +183,7 @@ async function labelsOf(
   return new Map(found.map(({ key, label }) => [key, label]))
 }
 
-/** Sales by interval, and by group where that is asked for. With `key` they are those of one group. */
+/** Sales by interval, and by group if the request names a grouping. With `key` they are those of one group. */
 export async function sales(
   db: Db,
   request: ReportRequest,
@@ -245,7 +248,7 @@ function cohortOf(request: ReportRequest, month: string, cells: readonly CohortC
   }
 }
 
-/** New and returning customers, and what became of those who were new in the months of the period. */
+/** New and returning customers, and the later orders of the customers who were new in the months of the period. */
 export async function customers(db: Db, request: ReportRequest) {
   const { period } = request
   const [rows, kinds, cells] = await Promise.all([

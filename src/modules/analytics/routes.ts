@@ -223,7 +223,7 @@ function salesReports(app: App): void {
   })
 }
 
-/** Reads the key of a group. It may be empty: that is the group of what has no coupon, product or place. */
+/** Reads the key of a group. It may be empty: the group of orders without a coupon, product or place. */
 function readKey(query: unknown): string | undefined {
   const { key } = query as { key?: unknown }
   const text = Array.isArray(key) ? key[0] : key

@@ -29,9 +29,9 @@ interface RowsRequest {
 }
 
 /**
- * Lists a page of the rows behind a figure. The rows of all pages add up to it. The days are chosen first,
- * from the sums: a day in which nothing counts is not read. Days are read until the page is full, few at
- * first: one is enough in a store that sells much (decision 0058).
+ * Lists a page of the rows behind a figure. The rows of all pages add up to it. The days are chosen first, from the
+ * sums: a day in which the figure is 0 is not read. Days are read until the page is full, few at first: one is enough
+ * in a store that sells much (decision 0058).
  */
 export async function listRows(
   db: Db,
@@ -64,7 +64,7 @@ export async function listRows(
   }
 }
 
-/** By how much the number of days grows that are read next, where the days before have not filled the page. */
+/** By which factor the number of days to read grows, if the previous days have not filled the page. */
 const DAYS_FACTOR = 4
 
 /** The place of a row in its list. */

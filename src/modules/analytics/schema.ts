@@ -233,7 +233,7 @@ export const RowPage = Type.Object({
 
 const CountFigure = Type.Object({ value: Integer, drilldown: Drilldown })
 
-/** Each of some counts, with its rows. */
+/** The members of some counts, each with the address of its rows. */
 const countFigures = <K extends Count>(...names: K[]) =>
   Type.Object(
     Object.fromEntries(names.map((name) => [name, CountFigure])) as Record<K, typeof CountFigure>,

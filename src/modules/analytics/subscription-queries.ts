@@ -7,8 +7,8 @@ import { DAY_MS } from '../../kernel/time.ts'
 import type { RowPlace, SubscriptionCount } from './schema.ts'
 
 /**
- * Subscriptions, as reports count them. The counted state of each is stored, and so are the sums. A trigger
- * notes those that change; until the loop counts them again, a report reads them one by one (decision 0058).
+ * Reads subscriptions for reports. The counted state of each is stored, and so are the sums. A trigger notes changed
+ * subscriptions; until the loop counts them again, a report reads them one by one (decision 0058).
  */
 
 const columns = sql`subscription_id, currency, status, monthly_cents, started_at, ended_at`
@@ -57,11 +57,11 @@ const hasChanges = (tx: Tx) =>
   )
 
 /**
- * Counts changed subscriptions again, at most `limit` changes. Returns how many. It is one statement, so that
- * a noted change is seen with what it changed, and one that comes meanwhile has a note of its own.
+ * Counts changed subscriptions again, at most `limit` changes. Returns how many. It is one statement, so that it sees a
+ * noted change together with the changed row, and a change that comes meanwhile has a note of its own.
  */
 export const countChanged = async (tx: Tx, limit: number): Promise<number> => {
-  // Most steps have none, and the statement below takes a millisecond to find that out.
+  // Most steps have no changes, and the statement below takes a millisecond to find that out.
   if (!(await hasChanges(tx)).has) return 0
   const { count } = await tx.one(
     Type.Object({ count: Type.Integer() }),
@@ -124,7 +124,7 @@ export const countChanged = async (tx: Tx, limit: number): Promise<number> => {
   return count
 }
 
-/** Deletes what is counted of all subscriptions, and notes each of them as changed. */
+/** Deletes the counted state of all subscriptions, and notes each of them as changed. */
 export const deleteCounted = (tx: Tx) =>
   tx.run(sql`
     with sums as (
@@ -179,8 +179,8 @@ function countIn(
 }
 
 /**
- * Reads the figures of subscriptions in a currency. Those running at the start of a period are those that run
- * now and those that have ended since, without those that have started since.
+ * Reads the figures of subscriptions in a currency. Those active at the start of a period are the present ones, plus
+ * those that have ended since, minus those that have started since.
  */
 export const readSums = (db: Db, currency: string, { from, to }: Times) => {
   const since = { from, to: null }
@@ -256,7 +256,7 @@ const SubscriptionAt = Type.Object({
   at_us: Type.Integer(),
 })
 
-/** Lists the subscriptions behind a figure, by time: a page of the counted ones, and those that have changed. */
+/** Lists the subscriptions behind a figure, by time: a page of the counted ones, and the changed ones. */
 export const listRows = (
   db: Db,
   { figure, currency, times }: { figure: keyof typeof FIGURES; currency: string; times: Times },

@@ -29,7 +29,7 @@ export const addCalls = (db: Runner, { writer, sequence, counts }: Batch) =>
                             ${counts.map(({ calls }) => calls)}::bigint[]) as added`,
   )
 
-/** Deletes the rows of processes that have stopped. None adds a batch again after a week. */
+/** Deletes the rows of processes that have stopped. No process sends a batch again after a week. */
 export const deleteIdleWriters = (worker: Runner) =>
   worker.run(sql`
     delete from api_call_writers where written_at < ${machineTime} - interval '7 days'`)

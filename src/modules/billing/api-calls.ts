@@ -6,9 +6,9 @@ import { newId } from '../../kernel/id.ts'
 import { addCalls, type CountedCalls } from './api-call-queries.ts'
 import { dayOf } from './months.ts'
 
-/** Counts the calls of every key. */
+/** Counts the API calls of every key. */
 export interface ApiCalls {
-  /** Counts a call in memory: no statement, and nothing to wait for. */
+  /** Counts a call in memory, without a statement or a wait. */
   count(call: ApiCall): void
   /** Writes down the counted calls. Returns how many rows it took, 0 where there was nothing. */
   flush(): Promise<number>

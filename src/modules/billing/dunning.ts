@@ -13,14 +13,14 @@ import { findIssuer } from './queries.ts'
 export interface NextReminder {
   /** The step to take now. Null: none. */
   step: number | null
-  /** How many steps are behind the invoice then. */
+  /** How many reminders the invoice has had after this step. */
   sent: number
   nextAt: string | null
 }
 
 /**
- * Chooses the last step that is due, and when the one after it is. Steps that were due earlier are left out:
- * after an absence the owner gets one mail and not all at once.
+ * Chooses the last step that is due, and the time of the next one. Earlier steps are left out: after an absence the
+ * owner gets one mail and not all at once.
  */
 export function planReminder(
   ladder: readonly Reminder[],
@@ -38,8 +38,8 @@ export function planReminder(
 }
 
 /**
- * Takes the step of an invoice that is due. The mail is queued by the same transaction, so that a step is
- * mailed once, whenever a process is killed. Returns 0 where the lease was lost.
+ * Takes the due step of an invoice. The mail is queued in the same transaction, so that a step is mailed once, whenever
+ * a process is killed. Returns 0 if the lease was lost.
  */
 export async function remind(tx: Tx, lease: Lease): Promise<number> {
   const invoice = await invoices.lockReminded(tx, lease)

@@ -21,7 +21,7 @@ import {
   type TakenNumber,
 } from './schema.ts'
 
-/** Invoices and what is recorded of them. */
+/** Invoices, and the payments, credit notes and reminders recorded for them. */
 
 const summaryColumns = sql`
   billing_invoices.id, number, status, to_char(month, 'YYYY-MM') as period, currency, total_cents,
@@ -164,8 +164,8 @@ interface Settled {
 }
 
 /**
- * Stores the status of an issued invoice, and how much of it is paid and credited. Only an open invoice is
- * reminded of.
+ * Stores the status of an issued invoice, and how much of it is paid and credited. Reminders are sent for open invoices
+ * only.
  */
 export const settleInvoice = (
   tx: Tx,

@@ -42,8 +42,8 @@ async function priceMonth(tx: Tx, month: Month, currency: string): Promise<Price
 }
 
 /**
- * Writes the draft of a month again: its plan and its usage as they are now. Charges stay. Returns null where
- * there is no draft, because the month costs nothing. The caller has the lock of the account.
+ * Writes the draft of a month again from its present plan and usage. Charges stay. Returns null if there is no draft,
+ * because the month costs nothing. The caller has the lock of the account.
  */
 export async function writeDraft(
   tx: Tx,
@@ -101,7 +101,7 @@ export async function discardDraft(tx: Tx, month: Month): Promise<void> {
   })
 }
 
-/** Mails the owner of the store. Returns the address; null where there is none that mail can be sent to. */
+/** Mails the owner of the store. Returns the address; null if mail can be sent to none. */
 export async function sendToOwner(
   tx: Tx,
   letter: Pick<mail.Mail, 'subject' | 'text'>,

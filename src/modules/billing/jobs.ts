@@ -78,8 +78,8 @@ async function closeDue(tx: Tx, account: Account, isSandbox: boolean): Promise<M
 }
 
 /**
- * Returns when a store is looked at again: in some hours, or when its month ends or is issued; soon, if it
- * waits for numbers to be issued.
+ * Returns when a store is looked at again: in some hours, or when its month ends or is issued; soon, if facts still
+ * wait for their number.
  */
 function nextLook(now: number, month: Month): number {
   if (now >= issueAt(month)) return now + WAIT_MS

@@ -39,7 +39,7 @@ The API answers it as a PDF: GET ${invoice.pdf_url}
 `,
 })
 
-/** Names the store at the end of every mail. */
+/** Writes a mail about billing. Each names the store at its end. */
 export const billingMail = ({ subject, text }: InvoiceMail, store: string): InvoiceMail => ({
   subject,
   text: `${text}

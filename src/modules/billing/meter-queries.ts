@@ -128,8 +128,8 @@ const AddedCalls = Type.Object({
 export type AddedCalls = Type.Static<typeof AddedCalls>
 
 /**
- * Marks calls that are in no month yet as counted, and returns them. Rows are locked in the order of the key,
- * as the processes that add calls lock them.
+ * Marks calls that are in no month yet as counted, and returns them. Rows are locked in the order of the key, as the
+ * processes that add calls lock them.
  */
 export const takeCalls = (tx: Tx, limit: number) =>
   tx.many(

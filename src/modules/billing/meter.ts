@@ -16,7 +16,7 @@ import type { Month, UsageRow } from './schema.ts'
  * belongs to the oldest month that is open (decision 0055).
  */
 
-/** How far a step has come. */
+/** The positions that a step has reached. */
 export interface Counted {
   ledger_position: number
   ledger_start: number
@@ -25,13 +25,13 @@ export interface Counted {
   isCaughtUp: boolean
 }
 
-/** The month that a fact of this time belongs to. None belongs to a month that is closed. */
+/** The month that a fact of this time is counted in: never a closed one. */
 export const monthFor = ({ open_month }: Pick<Account, 'open_month'>, atMs: number): Month => {
   const own = monthOf(atMs)
   return own < open_month ? open_month : own
 }
 
-/** Adds up what is counted, row by row of the usage. */
+/** Adds up counted facts, by row of the usage. */
 class Sums {
   readonly #rows = new Map<string, queries.AddedUsage>()
 
@@ -63,7 +63,7 @@ class Sums {
   }
 }
 
-/** Counts the next facts of a store. Those of a sandbox are passed over: they are never billed. */
+/** Counts the next facts of a store. Facts of a sandbox are skipped: they are never billed. */
 export async function countFacts(tx: Tx, account: Account, isSandbox: boolean): Promise<Counted> {
   const sums = new Sums()
   const journals = await queries.listJournals(tx, account.ledger_position, FOLLOWED_ROWS)
@@ -129,7 +129,10 @@ export async function flagTest(tx: Tx, { id }: { id: string }, is_test: boolean)
 
 const NONE: MeteredQuantity = { quantity: 0, from_position: null, to_position: null }
 
-/** The usage of a month as it is billed: volume in the currency of the invoice, media as the mean of its days. */
+/**
+ * The usage of a month in the form in which it is billed: volume in the currency of the invoice, media as the mean of
+ * its days.
+ */
 export function toMetered(
   rows: readonly UsageRow[],
   { month, currency }: { month: Month; currency: string },
@@ -146,7 +149,7 @@ export function toMetered(
   }
 }
 
-/** The positions that each meter was counted from, for meters with any. */
+/** The positions that each meter was counted from, for meters with any usage. */
 export const positionsOf = (usage: MeteredUsage) =>
   METERS.flatMap((meter: Meter) => {
     const { from_position, to_position } = usage[meter]

@@ -31,8 +31,8 @@ export const issueAt = (month: Month): number => endOf(month) + GRACE_DAYS * DAY
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
 
 /**
- * Counts the days of a month before a day. Where the result is negative or more than its days, the day is
- * outside of the month.
+ * Counts the days of a month before a day. If the result is negative or more than its days, the day is outside of the
+ * month.
  */
 export const daysBefore = (month: Month, day: string): number =>
   (Date.parse(day) - startOf(month)) / DAY_MS

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Currency, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 import { TIER_NAMES } from '../entitlements/schema.ts'
 
-/** Plans: what the operator offers, and what a store has. */
+/** Plans: those that the operator offers, and the plan of a store. */
 
 /** What usage is measured in. `media_bytes` is the mean of the days of a month. */
 export const METERS = [
@@ -14,7 +14,7 @@ export const METERS = [
 ] as const
 export type Meter = (typeof METERS)[number]
 
-/** More than any store uses of anything in a month, and small enough that prices of it stay exact. */
+/** More than any store uses of anything in a month, and small enough that its price stays exact. */
 const UNITS_MAX = 1_000_000_000_000_000
 
 /** 10,000 of the usual currencies for one step. */

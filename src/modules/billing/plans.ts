@@ -27,8 +27,8 @@ import { requireIssuer } from './settle.ts'
 /** The plans that the operator offers, and the plan of each store. */
 
 /**
- * The fewest bytes that a price of media is for. A price of a part of a megabyte would make amounts that no
- * currency has.
+ * The smallest number of bytes that a price of media may be for. A price for a part of a megabyte would give amounts
+ * smaller than any coin.
  */
 const MEDIA_PER_MIN = 1_048_576
 
@@ -38,7 +38,7 @@ export async function addPlan(db: Directory, actor: audit.Actor, plan: NewPlan) 
     currency: () => stores.checkCurrency(plan.currency),
     meters: () => readMeters(plan.meters),
   })
-  // Of two versions added at the same time, one is refused: its operator has to look at the other first.
+  // Of two versions added at the same time, one is refused: its operator must look at the other first.
   const added = await mapViolations(
     queries.insertPlan(db, { ...plan, meters }, actor.name),
     {
@@ -112,8 +112,8 @@ export function setPlan(db: TenantDb, actor: audit.Actor, { plan_key, version }:
 }
 
 /**
- * Refuses a plan in a wrong currency. A store has one currency on all its invoices; a share of its volume can
- * only be in the store's own.
+ * Refuses a plan in a wrong currency. A store has one currency on all its invoices; a share of its volume can only be
+ * in the store's own.
  */
 function assertCurrency(plan: Plan, [billed, own]: [string | null, string]): void {
   const isShare = plan.meters.gross_volume !== undefined
@@ -134,7 +134,7 @@ const DEFAULT_ISSUER: Omit<Issuer, 'name' | 'lines' | 'updated_at'> = {
   ],
 }
 
-/** Finds the issuer. It is null where it was never set, and nothing can be billed. */
+/** Finds the issuer. It is null if it was never set, and then nothing can be billed. */
 export const findIssuer = async (db: Runner) => ({ issuer: await queries.findIssuer(db, ISSUER) })
 
 /** Sets who sends the invoices. Members that are absent stay as they are. Issued invoices do not change. */

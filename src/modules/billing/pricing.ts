@@ -11,7 +11,7 @@ import {
 } from './plan-schema.ts'
 import type { Month, PricedLine } from './schema.ts'
 
-/** What a month costs, as pure functions: the invoice, the draft and the preview are made by the same. */
+/** What a month costs, as pure functions that the invoice, the draft and the preview share. */
 
 /** The used quantity of a meter, and the first and last position that it was counted from. */
 export interface MeteredQuantity {
@@ -30,7 +30,7 @@ export interface Segment {
   to: number
 }
 
-/** The units of a quantity that are in a tier, of those that are not included. */
+/** The units of a quantity that fall into a tier, beyond the included ones. */
 function unitsIn({ up_to }: Tier, before: number, { quantity, included }: Counted): number {
   const from = Math.max(before, included)
   const to = Math.min(up_to ?? quantity, quantity)
@@ -61,8 +61,8 @@ export function priceOf(quantity: number, { included, tiers }: MeterPrice): numb
 }
 
 /**
- * The part of a monthly amount that belongs to some of its days. Both ends are rounded, and not the
- * difference: so the parts of a month add up to the amount, wherever it is cut.
+ * The part of a monthly amount for some of its days. Both ends are rounded, and not the difference: so the parts of a
+ * month add up to the amount, wherever it is divided.
  */
 export function shareOfDays(cents: number, { from, to, days }: Days): number {
   const until = (day: number) =>
@@ -77,8 +77,8 @@ interface Days {
 }
 
 /**
- * Cuts a month into the plans of a store, by their first days. Of two plans that begin on one day the later
- * one counts. Days before the first plan have the `otherwise` one.
+ * Divides a month among the plans of a store, by their first days. Of two plans that begin on one day the later one
+ * counts. Days before the first plan have the `otherwise` plan.
  */
 export function cutMonth(
   month: Month,
@@ -137,7 +137,7 @@ export function linesOf(
   const metered = METERS.flatMap((meter): PricedLine[] => {
     const price = plan?.meters[meter]
     if (plan === undefined || price === undefined) return []
-    // Where more was refunded than was sold, nothing is owed, and the store gets nothing for it.
+    // If more was refunded than sold, the store owes nothing, and gets nothing.
     const quantity = Math.max(0, usage[meter].quantity)
     return [
       {
@@ -169,7 +169,7 @@ export const isFree = ({ base_cents, meters }: Pick<Plan, 'base_cents' | 'meters
     (meter) => meters[meter]?.tiers.every(({ price_cents }) => price_cents === 0) ?? true,
   )
 
-/** Projects a quantity to a whole month, as if the rest of it were like the part that is over. */
+/** Projects a quantity to a whole month, as if the rest of the month were like the part that is over. */
 export function projected(quantity: number, passedMs: number, allMs: number): number {
   const [all, passed] = [BigInt(Math.round(allMs)), BigInt(Math.round(passedMs))]
   return exactCents((2n * BigInt(quantity) * all + passed) / (2n * passed))

@@ -132,8 +132,8 @@ export const insertStorePlan = (tx: Tx, plan: Plan, day: string, setBy: string) 
     values (${tx.tenant}, ${plan.plan_key}, ${plan.version}, ${day}::date, ${setBy})`)
 
 /**
- * Lists the plans of a store that count for the days from `from` on, before `before`: the one that it had on
- * `from`, and those that began later.
+ * Lists the plans of a store that apply to the days from `from` on, before `before`: the plan on `from`, and the plans
+ * that began later.
  */
 export const listStorePlans = async (
   db: Db,
@@ -179,7 +179,7 @@ const issuerColumns = sql`
 export const findIssuer = (db: Runner, id: string) =>
   db.maybe(Issuer, sql`select ${issuerColumns} from billing_issuers where id = ${id}`)
 
-/** Changes the issuer, or creates it. Its numbers go on. */
+/** Changes the issuer, or creates it. Its numbers continue. */
 export const putIssuer = (db: Runner, issuer: Omit<Issuer, 'updated_at'>) =>
   db.one(
     Issuer,

@@ -22,7 +22,10 @@ const scope = 'read:own_billing'
 const tags = ['merchant-ops']
 const url = '/v1/merchant/billing'
 
-/** Registers what a merchant reads of billing. The routes that bill are the operator's (`operator-routes.ts`). */
+/**
+ * Registers the routes by which a merchant reads billing. The routes that bill are the operator's
+ * (`operator-routes.ts`).
+ */
 export const merchantRoutes =
   (deps: billing.PdfDeps): Routes =>
   async (app) => {

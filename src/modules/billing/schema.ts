@@ -11,7 +11,7 @@ import {
 } from '../../kernel/schema.ts'
 import { METERS, type Meter, MeterPrice, Plan, PlanChange } from './plan-schema.ts'
 
-/** Invoices, what is recorded of them, and what a merchant reads of usage and costs. */
+/** Invoices with their records, and what a merchant reads of usage and costs. */
 
 /** A month of UTC by its first day: `2026-11-01`. Months compare as texts. */
 export type Month = string

@@ -29,7 +29,7 @@ import type {
 } from './schema.ts'
 import { creditNoteSheet, invoiceSheet } from './sheet.ts'
 
-/** What merchants and operators read of billing. */
+/** Reads billing for merchants and operators. */
 
 /** Changes of plan that are shown. */
 const HISTORY_MAX = 50
@@ -67,7 +67,7 @@ export async function readPlan(db: Db): Promise<MyPlan> {
   }
 }
 
-/** The plan of a store today, and since when. Null: it has the default plan since its beginning. */
+/** The plan of a store today, and since when. Null: it has had the default plan since its beginning. */
 async function currentPlan(db: Db): Promise<{ plan: Plan; from_day: string | null }> {
   const today = dayOf(db.clock.now())
   const [last] = (await queries.listStorePlans(db, { from: today, before: today })).slice(-1)
@@ -91,7 +91,7 @@ export async function listAllInvoices(
   return { invoices: rows, ...shown }
 }
 
-/** An invoice with everything that is recorded of it. */
+/** An invoice with its lines, payments, credit notes and reminders. */
 export async function getInvoice(db: Db, id: string): Promise<Invoice> {
   const row = isUuid(id) ? await invoices.findInvoice(db, id) : null
   if (row === null) throw refuse('invoice_not_found')
@@ -172,8 +172,8 @@ export async function readUsage(db: Db, requested: Month | null): Promise<Usage>
 }
 
 /**
- * Previews what the running month would cost if its rest were like the part that is over: with the plan of
- * the store, and with another one as if the store had had it for the whole month.
+ * Previews the cost of the current month if its rest were like the part that is over: with the plan of the store, and
+ * with another plan as if the store had had it for the whole month.
  */
 export async function preview(db: Db, other: { key: string; version: number | null } | null) {
   const now = db.clock.now()
@@ -191,7 +191,7 @@ export async function preview(db: Db, other: { key: string; version: number | nu
   const usage = toMetered(rows, { month, currency })
   const since = Math.max(startOf(month), Date.parse(store.created_at))
   const as_of = account?.counted_at ?? null
-  // The usage since the last count is not included, so that the time since then must not be either.
+  // The usage since the last count is missing, so the projection must leave out the time since then, too.
   const until = as_of === null ? now : Date.parse(as_of)
   const later = projectUsage(usage, { month, since, until })
   const quote = quoteOf(month, segments, later, charges)
@@ -225,8 +225,7 @@ const listCharges = async (db: Db, invoiceId: string) =>
   (await invoices.listLines(db, invoiceId)).filter(({ kind }) => kind === 'charge')
 
 /**
- * Projects the usage to the whole month, from a day of it at least: an hour of a new month says nothing about
- * the rest.
+ * Projects the usage to the whole month, from at least a day: an hour of a new month says nothing about the rest.
  */
 function projectUsage(
   usage: MeteredUsage,

@@ -30,8 +30,8 @@ export interface Caller {
 const CHARGES_MAX = 200
 
 /**
- * Returns the status of an issued invoice, by what is left to pay. An invoice that was credited as a whole is
- * void where nothing is paid; an earlier payment counts until it is paid back.
+ * Returns the status of an issued invoice, by the amount that is left to pay. An invoice that was credited as a whole
+ * is void if nothing is paid; an earlier payment counts until it is paid back.
  */
 export function statusOf({ total_cents, paid_cents, credited_cents }: Sums): InvoiceStatus {
   if (total_cents - credited_cents - paid_cents > 0) return 'open'

@@ -5,14 +5,14 @@ import type { Meter, MeterPrice } from './plan-schema.ts'
 import type { CreditNoteRow, Invoice, InvoiceLine, IssuerParty, Party } from './schema.ts'
 
 /**
- * Invoices and credit notes as they are printed, from the data that the API answers and nothing else. They
- * are the operator's documents, not the store's: in English, with the dates of UTC.
+ * Invoices and credit notes in print, made from the same data as the answers of the API. They are the operator's
+ * documents, not the store's: in English, with the dates of UTC.
  */
 
 const formats = createFormats('en', 'UTC')
 const numbers = new Intl.NumberFormat('en')
 
-/** Dark enough for paper, and of no store. */
+/** Dark enough for paper, and the colour of no store. */
 const COLOUR = '#1f2a44'
 
 const addressOf = ({ name, lines }: Party): Sheet['address'] => ({
@@ -20,7 +20,7 @@ const addressOf = ({ name, lines }: Party): Sheet['address'] => ({
   lines: [name, ...lines].map(cleanText),
 })
 
-/** What stands on both kinds of documents. A draft has no parties yet. */
+/** The parts that both kinds of documents share. A draft has no parties yet. */
 const frame = (issuer: IssuerParty | null, recipient: Party | null) => ({
   language: 'en',
   brand: { name: cleanText(issuer?.name ?? 'Draft'), colour: COLOUR },

@@ -8,7 +8,7 @@ import * as queries from './queries.ts'
 import type { Campaign, PauseReason } from './schema.ts'
 import { auditCampaign } from './service.ts'
 
-/** Why a campaign waits for its merchant, as the mail says it. */
+/** Why a campaign waits for its merchant, in the words of the mail. */
 const TEXTS: Record<Exclude<PauseReason, 'merchant'>, string> = {
   late: 'It should have started more than an hour ago, and could not. Look whether it still says what you want.',
   claims: 'Its text makes a prohibited health claim. Change the text.',

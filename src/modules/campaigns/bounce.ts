@@ -1,20 +1,21 @@
-/** What a bounce says of an address: that it does not exist, or that it took no mail this time. */
+/** What a bounce means for an address: that it does not exist, or that it did not accept this mail. */
 export type BounceKind = 'hard_bounce' | 'soft_bounce'
 
-/** The status of a reply, as RFC 3463 has it: its class, its subject and its detail. */
+/** The enhanced status of a reply (RFC 3463): its class, its subject and its detail. */
 const STATUS = /^\d{3}[ -]([245])\.(\d{1,3})\.(\d{1,3})\b/
 
-/** Of addresses (subject 1): unknown mailbox, unknown domain, bad syntax, moved away, a domain without mail. */
+/**
+ * Details of the subject 1, addresses: unknown mailbox, unknown domain, bad syntax, moved away, a domain without mail.
+ */
 const NO_ADDRESS: readonly string[] = ['1', '2', '3', '6', '10']
 
-/** The subject of security and policy: the server refuses us, and says nothing of the address. */
+/** The subject of security and policy: the server refuses us, which says nothing about the address. */
 const POLICY = '7'
 
 /**
- * Reads what the reply of a mail server says of an address that it refuses; null where it says nothing. Only
- * the status says that an address does not exist: servers reply 550 alone for a policy, too, and a hard
- * bounce stops the mails of all stores. A reply that is not clear counts as soft, and suppresses an address
- * after some of them (decision 0059).
+ * Reads what the reply of a mail server means for the address that it refuses; null if nothing. Only the status says
+ * that an address does not exist: servers reply 550 alone for a policy, too, and a hard bounce stops the mails of all
+ * stores. A reply that is not clear counts as soft, and suppresses an address after some of them (decision 0059).
  */
 export function bounceOf(reply: string): BounceKind | null {
   const [, kind, subject, detail = ''] = STATUS.exec(reply) ?? []

@@ -5,14 +5,14 @@ import * as queries from './queries.ts'
 import type { Campaign, CampaignState } from './schema.ts'
 
 /**
- * Says whether the coupons of a campaign can be used: while it runs and its budget lasts. Only orders with a
- * coupon of a campaign come here (decision 0054).
+ * Whether the coupons of a campaign can be used: while it is active and its budget lasts. Only orders with a coupon of
+ * a campaign come here (decision 0054).
  */
 
 /** More coupons than a campaign needs: one coupon can have millions of codes. */
 const COUPONS_MAX = 100
 
-/** Why no coupon of a campaign can be used, in the words of coupons. Null: they can. */
+/** Why no coupon of a campaign can be used, in the words of coupons. Null: they can be used. */
 export type Stop = 'paused' | 'not_started' | 'expired' | 'exhausted'
 
 export function stopOf({ status, is_over, budget_left }: CampaignState): Stop | null {
@@ -22,11 +22,11 @@ export function stopOf({ status, is_over, budget_left }: CampaignState): Stop | 
   return budget_left !== null && budget_left <= 0 ? 'exhausted' : null
 }
 
-/** What the coupons of a campaign are limited by. */
+/** The limits of a campaign's coupons. */
 export interface Allowance {
   stop: Stop | null
   starts_at: string | null
-  /** How much they may still take off. Null: any amount. */
+  /** How much discount they may still give. Null: any amount. */
   budget_left_cents: number | null
 }
 
@@ -38,9 +38,9 @@ export async function allowanceOf(db: Db, campaign_id: string): Promise<Allowanc
 }
 
 /**
- * Reserves what an order uses of the budget, in the transaction that reserves the order. Concurrent orders
- * never reserve more than there is: the row of the campaign is their guard. Returns what was reserved, or why
- * nothing can be. A campaign without a budget is not locked.
+ * Reserves the part of the budget that an order uses, in the transaction that reserves the order. Concurrent orders
+ * never reserve more than there is: the row of the campaign is their guard. Returns the reserved amount, or why nothing
+ * can be reserved. A campaign without a budget is not locked.
  */
 export async function take(
   tx: Tx,

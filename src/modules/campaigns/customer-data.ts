@@ -10,7 +10,7 @@ export const listMails = async (db: Db, customer_ref: string, after: string, lim
     data: { kind: 'campaign', ...data },
   }))
 
-/** Erases a person from the recipients. A campaign that is being sent no longer reaches them. */
+/** Erases a person from the recipients. Mails of a campaign that is being sent no longer reach them. */
 export async function eraseCustomer(
   tx: Tx,
   { customer_ref, emails }: { customer_ref: string; emails: readonly string[] },

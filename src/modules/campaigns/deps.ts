@@ -4,28 +4,27 @@ import type { Scanner } from '../health-claims/scanner.ts'
 import type { Store } from '../stores/schema.ts'
 
 /**
- * What campaigns need of modules on higher tiers: coupons know their campaign, so that campaigns are
- * below them.
+ * What campaigns need from modules on higher tiers: coupons know their campaign, so that campaigns are below them.
  */
 
-/** Whom a campaign may be mailed to. */
+/** The people to whom a campaign may be mailed. */
 export interface Audience {
   /** Throws where the store has no such segment. */
   requireSegment(db: Db, segment_id: string): Promise<unknown>
-  /** The people of a segment after a folded address, in the order of those. Throws as above. */
+  /** The people of a segment after a folded address, in the order of their addresses. Throws as above. */
   members(
     db: Db,
     segment_id: string,
     after: string,
     limit: number,
   ): Promise<{ email: string; email_folded: string; customer_ref: string | null }[]>
-  /** Returns those of the addresses that have consented and are not suppressed, now. */
+  /** Returns the addresses that have consented and are not suppressed, at this moment. */
   mayBeMailed(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
-  /** Returns those of the addresses that have not left and are not suppressed, for mails that need no consent. */
+  /** Returns the addresses that have not unsubscribed and are not suppressed, for mails that need no consent. */
   hasNotLeft(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** What every mail to a reader must offer. */
+/** The links that every mail to a reader must have. */
 export interface Unsubscribe {
   url: string
   headers: ListHeaders
@@ -34,7 +33,7 @@ export interface Unsubscribe {
 export interface MailDeps extends Audience {
   scanner: Scanner
   unsubscribeOf(db: Db, email: string): Unsubscribe
-  /** The word for a link that ends the subscription, in the language of a store. */
+  /** The label of the link to unsubscribe, in the language of a store. */
   unsubscribeLabel(language: string): string
   /** The address of a store's storefront, without a path. Null where it is not known. */
   storefrontUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null

@@ -12,7 +12,7 @@ import { type Campaign, EMAIL } from './schema.ts'
 import type { SendingDeps } from './send-waves.ts'
 import { auditCampaign, LATE_MS, start } from './service.ts'
 
-/** Stores of one step. The next step goes on with those after them. */
+/** Stores in one step. The next step continues with the following stores. */
 const STORES_MAX = 50
 
 /** Campaigns of one store in one step. */
@@ -67,7 +67,7 @@ export const dueCampaigns: DueWork = {
 const SLOTS = 4
 
 export interface MailingWorkerOptions extends SendingDeps {
-  /** As fd_worker. */
+  /** The database, as fd_worker. */
   database: Database
   onFree?: () => void
   leaseSeconds?: number

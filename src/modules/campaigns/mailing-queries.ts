@@ -14,7 +14,7 @@ import {
   type RecipientState,
 } from './schema.ts'
 
-/** The mails of campaigns: how far each is, and whom it goes to. */
+/** The mails of campaigns: the progress of each mailing, and its recipients. */
 
 /** The mailings that a worker has something to do for, by business time. */
 export const queue = defineQueue({
@@ -28,7 +28,7 @@ export const queue = defineQueue({
 export const nextMailing = (db: Db) => sql`
   select min(due_at) from campaign_mailings where tenant_ref = ${db.tenant} and due_at is not null`
 
-/** Starts the mails of a campaign, or goes on with those that are left. Returns how far they are. */
+/** Starts the mails of a campaign, or continues where they stopped. Returns the progress of the mailing. */
 export const startMailing = (tx: Tx, campaign_id: string) =>
   tx.one(
     DueMailing,
@@ -40,9 +40,8 @@ export const startMailing = (tx: Tx, campaign_id: string) =>
   )
 
 /**
- * Stops the mails of a campaign: no more are claimed. The lease stays, so that no other worker takes the
- * mails that are being sent for interrupted. Once the lease has ended, a worker finds out what became of
- * them.
+ * Stops the mails of a campaign: no more recipients are claimed. The lease stays, so that no other worker counts the
+ * mails that are being sent as interrupted. Once the lease has ended, a worker finds out what became of them.
  */
 export const stopMailing = (tx: Tx, campaign_id: string) =>
   tx.run(sql`
@@ -55,7 +54,7 @@ const LockedMailing = Type.Object({
   listed_to: Type.String(),
   in_flight: Type.Array(Id),
   stopped: Type.Boolean(),
-  /** Whether the lease is still that of the caller, who has it for longer now. */
+  /** Whether the caller still has the lease, which is then extended. */
   is_held: Type.Boolean(),
 })
 
@@ -77,7 +76,7 @@ export const lockLeased = (tx: Tx, { id, lease_token }: Lease) => {
   )
 }
 
-/** Finds how far the recipients of a campaign are written down. */
+/** Finds up to which address the recipients of a campaign are written down. */
 export const findListed = (tx: Tx, id: string) =>
   tx.one(
     Type.Object({ state: Type.Enum([...MAILING_STATES]), listed_to: Type.String() }),
@@ -93,7 +92,7 @@ export interface NewRecipient {
   customer_ref: string | null
 }
 
-/** Writes recipients down. An address that is known already is left as it is. */
+/** Writes recipients down. An address that is written down already stays as it is. */
 export const insertRecipients = (tx: Tx, campaign_id: string, people: readonly NewRecipient[]) =>
   tx.run(sql`
     insert into campaign_recipients (tenant_ref, campaign_id, email, email_folded, customer_ref)
@@ -174,14 +173,14 @@ export const countUnknown = (tx: Tx, id: string, unknown: number) =>
        set in_flight = '{}', unknown_count = unknown_count + ${unknown}::bigint
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** The result of one claimed recipient. Where it is queued, it is tried again after a wait. */
+/** The result of one claimed recipient. If it is queued again, it is tried after a wait. */
 export interface Result {
   id: string
   state: RecipientState
   reason: string | null
   error: string | null
   wait_seconds: number | null
-  /** Whether it counts against the attempts: not where the mail server took no mails at all. */
+  /** Whether it counts as an attempt: not if the mail server accepted no mails at all. */
   is_attempt: boolean
 }
 
@@ -192,9 +191,8 @@ export interface Change {
 }
 
 /**
- * Writes results, and returns what has changed. A recipient is `unknown` where a worker that took over
- * meanwhile has given it up: the result is known, and so replaces that. A recipient that was erased meanwhile
- * stays so.
+ * Writes results, and returns the changes. A recipient is `unknown` if a worker that took over meanwhile has given it
+ * up: the result is known now, and replaces that. A recipient that was erased meanwhile stays erased.
  */
 export async function recordResults(
   tx: Tx,
@@ -216,9 +214,9 @@ interface Written {
 }
 
 /**
- * Writes results. It finds the rows between the first and the last id: those of a wave stand side by side. Of
- * a campaign that has just begun, PostgreSQL knows nothing and expects one row, so that by a join or an array
- * it reads all of them each time.
+ * Writes results. It finds the rows between the first and the last id: those of a wave stand side by side. PostgreSQL
+ * has no statistics of a campaign that has just begun and expects one row, so that by a join or an array it would read
+ * all of them each time.
  */
 async function writeResults(tx: Tx, { campaign_id, was, results }: Written): Promise<Change[]> {
   const ids = results.map(({ id }) => id).sort()
@@ -242,7 +240,7 @@ async function writeResults(tx: Tx, { campaign_id, was, results }: Written): Pro
   return rows.map(({ state }) => ({ was, state }))
 }
 
-/** The counts of a mailing, as they change. */
+/** The changes of a mailing's counts. */
 export type Counts = Record<'sent' | 'skipped' | 'failed' | 'unknown', number>
 
 interface Move {
@@ -300,7 +298,7 @@ export const findNextDue = (tx: Tx, campaign_id: string) =>
   )
 
 /**
- * Ends the lease. The mailing is due again at that time, so that other stores have their turn before; one
+ * Ends the lease. The mailing is due again at the given time, so that other stores have their turn first; a mailing
  * that was stopped meanwhile stays stopped.
  */
 export const finishTurn = (tx: Tx, lease: Lease, at: string | null, waitSeconds: number) =>

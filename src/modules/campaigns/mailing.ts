@@ -24,18 +24,18 @@ import { auditCampaign, get, isOnlyMail, requireDraft } from './service.ts'
 import { loadLook, writeCommon } from './write-mail.ts'
 
 /**
- * Works on the mails of a campaign in turns of some seconds, so that the stores share the connections: writes
- * its recipients down, and sends them (`send-waves.ts`). A mail that a killed worker had claimed is
- * `unknown`, and is never sent again by itself.
+ * Works on the mails of a campaign in turns of some seconds, so that the stores share the connections: writes its
+ * recipients down, and sends their mails (`send-waves.ts`). A mail that a killed worker had claimed is `unknown`, and
+ * is never sent again automatically.
  */
 
 /** Addresses of the segment that are written down by one transaction. */
 const LISTED = 500
 
-/** How long a mailing has its turn, before it waits for those of other stores. */
+/** How long a turn of a mailing lasts, before the mailings of other stores get theirs. */
 const TURN_MS = 5_000
 
-/** The wait where the store has sent the mails of its minute. */
+/** The wait if the store has sent as many mails as it may in a minute. */
 const PACED_SECONDS = 10
 
 /** Runs one turn of a leased mailing. Returns how many mails were tried. */
@@ -128,7 +128,7 @@ async function listRecipients(
       )
       turn.page = page.then(ignore, ignore)
       if ((await page) !== 'listing') return true
-      // The rest of the recipients are written down at once, even where the mails are held back.
+      // The other recipients are written down at once, even if the mails are held back.
       if (turn.signal.aborted || machineNow() > turn.until) turn.end = 'turn'
       if (turn.end === 'turn' || turn.end === 'stopped') return true
     }
@@ -145,7 +145,7 @@ async function listRecipients(
 
 const ignore = () => {}
 
-/** Thrown where the mailing was stopped, or another worker has it: the rows written meanwhile are rolled back. */
+/** Thrown if the mailing was stopped, or another worker has it: the rows written meanwhile are rolled back. */
 class ListingStopped extends Error {}
 
 /**
@@ -197,7 +197,7 @@ const endTurn = (deps: SendingDeps, db: TenantDb, lease: Lease, end: End): Promi
     await auditCampaign(tx, SYSTEM, 'ended', { before: campaign, after })
   })
 
-/** Stops a mailing that must not go on by itself, and asks the merchant. */
+/** Stops a mailing that needs a decision of the merchant, and asks for it. */
 const stop = (db: TenantDb, lease: Lease, reason: 'claims' | 'segment'): Promise<void> =>
   db.transaction('campaign mail: stop', async (tx) => {
     const campaign = await queries.lock(tx, lease.id)

@@ -54,7 +54,9 @@ export const insert = (tx: Tx, campaign: CampaignTerms & { channel: string }) =>
     returning ${columns}`,
   )
 
-/** Returns when the status changes by itself: a campaign that waits at its start, one that runs at its end. */
+/**
+ * Returns when the status changes by itself: at the start of a campaign that waits, at the end of one that is active.
+ */
 const dueOf = (status: CampaignStatus, { starts_at, ends_at }: Times): string | null => {
   if (status === 'scheduled') return starts_at
   return status === 'active' || status === 'paused' ? ends_at : null
@@ -81,7 +83,7 @@ export interface Change extends Times {
   pause_reason?: PauseReason
 }
 
-/** Changes the status, and with it when it changes again by itself. */
+/** Changes the status, and with it the time of its next automatic change. */
 export const setStatus = (tx: Tx, id: string, change: Change) =>
   tx.one(
     Campaign,
@@ -155,7 +157,7 @@ export const findState = (db: Db, id: string) =>
      where c.tenant_ref = ${db.tenant} and c.id = ${id}`,
   )
 
-/** Reserves a part of the budget, if as much is left and the campaign runs. */
+/** Reserves a part of the budget, if enough is left and the campaign is active. */
 export const reserveBudget = (tx: Tx, id: string, amount: number) =>
   tx.run(sql`
     update campaigns c set budget_used = budget_used + ${amount}::bigint
@@ -187,7 +189,7 @@ export const listDue = (db: Db, limit: number) =>
      limit ${limit}`,
   )
 
-/** Locks a campaign that is due. Returns null where another process was faster. */
+/** Locks a campaign that is due. Returns null if another process was faster. */
 export const lockDue = (tx: Tx, id: string) =>
   tx.maybe(
     Campaign,

@@ -4,7 +4,7 @@ import type { default as MarkdownIt, Token } from 'markdown-it'
 const load = createRequire(import.meta.url)
 
 /**
- * Texts of mails in Markdown. As in the storefront, the parser begins with no rule at all and gets those
+ * Renders texts of mails in Markdown. As in the storefront, the parser begins with no rule at all and gets the rules
  * below: there is no rule for HTML, so that tags are shown as text.
  */
 const RULES = [
@@ -16,7 +16,7 @@ const RULES = [
 /** Deeper lists and quotes are shown as text. The parser calls itself for each level. */
 const NESTING_MAX = 12
 
-/** The web and mail: a mail has no address of its own that a path could be below. */
+/** Links to the web and to mail addresses: a mail has no address of its own that a path could be below. */
 const LINK = /^(?:https?:\/\/|mailto:)[^\s\p{Cc}]+$/iu
 
 type Parser = InstanceType<typeof MarkdownIt>

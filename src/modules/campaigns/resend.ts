@@ -16,12 +16,12 @@ import {
   withCampaign,
 } from './service.ts'
 
-/** Recipients of one call: as many as one statement writes within a second. */
+/** How many recipients one call queues: as many as one statement writes within a second. */
 const RESENT_MAX = 5_000
 
 /**
- * Queues the mails again that may or may not have been sent. Only a merchant can decide that: some readers
- * may get the mail twice, and without it some get none. A reader who has left meanwhile gets none.
+ * Queues the mails again that may or may not have been sent. Only a merchant can decide that: some readers may get the
+ * mail twice, and without it some get none. A reader who has unsubscribed meanwhile gets none.
  */
 export async function resendUnknown(
   deps: MailDeps,
@@ -49,8 +49,8 @@ export async function resendUnknown(
 }
 
 /**
- * Refuses a campaign that may send no more: one that was cancelled, or whose time is over. One that ended
- * with its last mail goes on.
+ * Refuses a campaign that may not send any more: one that was cancelled, or whose time is over. One that ended with its
+ * last mail can send again.
  */
 function requireSending(campaign: Campaign, now: number): void {
   const { status, ends_at } = campaign

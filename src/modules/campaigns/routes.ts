@@ -23,7 +23,7 @@ const scope = 'manage:own_marketing' as const
 const path = '/v1/merchant/marketing/campaigns'
 const OneCampaign = Type.Object({ campaign: ref(Campaign) })
 
-/** What a mail campaign can be refused for when it is to be sent. */
+/** The refusals of a mail campaign that is to be sent. */
 const SENDING = [
   'campaign_not_found',
   'segment_not_found',

@@ -4,7 +4,7 @@ import type { Scanner } from '../health-claims/scanner.ts'
 import * as healthClaims from '../health-claims/service.ts'
 import { renderMarkdown } from './render-markdown.ts'
 
-/** What readers see of a mail. */
+/** The texts of a mail that readers see. */
 interface Text {
   subject: string
   body_markdown: string

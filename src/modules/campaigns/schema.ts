@@ -30,7 +30,7 @@ const Channel = Pattern(
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
-/** One line: it stands in a header of a mail. */
+/** One line, because it stands in a header of a mail. */
 const Line = (maxLength: number) =>
   Pattern('^[^\\p{Cc}\\u2028\\u2029]+$', 'must be one line of text', { minLength: 1, maxLength })
 
@@ -150,7 +150,7 @@ const optional = {
 export const NewCampaign = Type.Object({ name: text(200), channel: Channel, ...optional })
 export type NewCampaign = Static<typeof NewCampaign>
 
-/** The channel cannot change: it decides what a campaign is. */
+/** The channel cannot change: it decides what kind of campaign it is. */
 export const CampaignPatch = Type.Object({ name: Type.Optional(text(200)), ...optional })
 export type CampaignPatch = Static<typeof CampaignPatch>
 
@@ -161,7 +161,7 @@ export const Schedule = Type.Object({
 })
 export type Schedule = Static<typeof Schedule>
 
-/** What a merchant sets, as it is stored. */
+/** The members that a merchant sets, as they are stored. */
 export interface CampaignTerms {
   name: string
   starts_at: string | null
@@ -175,7 +175,7 @@ export interface CampaignTerms {
   reply_to: string | null
 }
 
-/** What decides whether a coupon of the campaign can be used. */
+/** The state that decides whether a coupon of the campaign can be used. */
 export const CampaignState = Type.Object({
   status: Type.Enum([...CAMPAIGN_STATUSES]),
   starts_at: Nullable(Timestamp),

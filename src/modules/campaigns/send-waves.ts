@@ -36,22 +36,22 @@ export interface SendingDeps extends MailDeps {
   perMinute: number
   /** Writes down that a mail server refuses an address. */
   recordBounce(tx: Tx, bounce: Bounce): Promise<unknown>
-  /** How long a mailing waits when the mail server or a limit holds it back. By default a minute, and 10 s. */
+  /** How long a mailing waits if the mail server or a limit holds it back. By default a minute, and 10 s. */
   heldBackSeconds?: number
   /** For tests: called after the mail server has replied and before the result is written. */
   onAnswered?: () => Promise<void>
 }
 
 export interface Bounce {
-  /** The id of a bounce: the same for the same attempt, which counts once. */
+  /** The id of a bounce: the same attempt has the same id, and counts once. */
   event_id: string
   kind: BounceKind
   email: string
-  /** The words of the mail server. */
+  /** The reply of the mail server. */
   detail: string
 }
 
-/** Mails of the first waves, and of all where the mail server is slow. */
+/** The size of the first waves, and of all waves if the mail server is slow. */
 export const WAVE = 20
 
 /**
@@ -59,10 +59,10 @@ export const WAVE = 20
  */
 export const WAVE_MAX = 100
 
-/** How long a wave should take: a kill leaves little more unknown than is sent in that time. */
+/** How long a wave should take: a kill leaves about as many mails unknown as are sent in that time. */
 const WAVE_MS = 100
 
-/** Waves at a time: one is claimed or written down while the other is sent. */
+/** Waves at a time: one is claimed or recorded while the other is sent. */
 export const WAVES = 2
 
 /** The wait after each mail that was deferred, except the last. */
@@ -82,16 +82,19 @@ export interface Turn {
   write: WriteMessage
   /** Null: mails are not signed here. */
   sign: Sign | null
-  /** Ends with the page of recipients that is being written down. Null where all of this turn are written down. */
+  /**
+   * Ends with the page of recipients that is being written down. Null once all recipients of this turn are written
+   * down.
+   */
   page: Promise<void> | null
-  /** The last recipient that was claimed. Those before it were, or wait for a later attempt. */
+  /** The last recipient that was claimed. Recipients before it were claimed, or wait for a later attempt. */
   after: string
   tried: number
   /** Why the turn ended; null while it goes on. */
   end: End | null
-  /** Whether mails that are claimed and not begun are queued again: the mail server takes none. */
+  /** Whether claimed mails that are not begun yet are queued again, because the mail server accepts none. */
   isHeldBack: boolean
-  /** When it ends, in machine time. */
+  /** When the turn ends, in machine time. */
   until: number
   signal: AbortSignal
 }
@@ -125,7 +128,7 @@ async function sendLane(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<vo
     }
   } catch (error) {
     turn.end ??= 'turn'
-    // The results of mails that were sent must not get lost with a claim that failed.
+    // A failed claim must not lose the results of mails that were sent.
     if (results.length > 0) {
       await db.transaction('campaign mail: results', (tx) =>
         moveOn(deps, tx, turn, { results, limit: 0, isLast: false }),
@@ -142,13 +145,13 @@ async function goesOn(deps: SendingDeps, db: TenantDb, turn: Turn, size: number)
   return turn.end === null
 }
 
-/** Counts a whole wave ahead: a store that is at its limit sends the rest in the next minute. */
+/** Counts a whole wave ahead: a store that is at its limit sends the remaining mails in the next minute. */
 const isWithinPace = async ({ limits, perMinute }: SendingDeps, db: TenantDb, size: number) =>
   (await limits.addHits([`campaign-mail:${db.tenant}`], size)) <= Math.max(perMinute, WAVE)
 
 /**
- * The largest part of a minute's mails that one wave may be: that part is lost where the last wave of the
- * minute does not fit.
+ * The largest part of a minute's mails that one wave may be: up to that part is unused if the last wave of the minute
+ * does not fit.
  */
 const PACE_PART = 1 / 20
 
@@ -170,14 +173,14 @@ interface Move {
   results: readonly Result[]
   /** How many to claim. */
   limit: number
-  /** Whether the turn is done where no recipient is left to claim: no more are being written down. */
+  /** Whether the turn is done when no recipient is left to claim, because no more are being written down. */
   isLast: boolean
 }
 
 /**
- * Writes the results of a wave, and claims the next recipients, durably before any of their mails is sent.
- * Consent and suppression are checked again here: minutes or days may have passed since the recipients were
- * written down. Results are written also where the lease was lost: they say which mails were sent.
+ * Writes the results of a wave, and claims the next recipients, durably before any of their mails is sent. Consent and
+ * suppression are checked again here: minutes or days may have passed since the recipients were written down. Results
+ * are written also if the lease was lost: they say which mails were sent.
  */
 async function moveOn(
   deps: SendingDeps,
@@ -232,7 +235,7 @@ function countChanges(written: readonly mailings.Change[]) {
   return counts
 }
 
-/** Records bounces in the order of their addresses, so that two workers do not wait for each other in a circle. */
+/** Records bounces in the order of their addresses, so that two workers do not deadlock. */
 async function recordBounces(deps: SendingDeps, tx: Tx, results: readonly Result[]): Promise<void> {
   const bounces = results.map(({ bounce }) => bounce).filter((each) => each !== null)
   for (const bounce of bounces.toSorted((a, b) => (a.email < b.email ? -1 : 1))) {
@@ -259,7 +262,7 @@ async function sendWave(
   return results
 }
 
-/** How mails that wait for a connection are queued again, because no more are begun. */
+/** How mails that wait for a connection are queued again, because no more mails are begun. */
 interface Hold {
   reason: 'unavailable' | null
   wait_seconds: number
@@ -301,8 +304,8 @@ async function attempt(
 }
 
 /**
- * Writes a mail once a connection is free for it. Returns null where it is not sent now, or its reader has
- * left meanwhile.
+ * Writes a mail once a connection is free for it. Returns null if it is not sent now, or its reader has unsubscribed
+ * meanwhile.
  */
 function writeFor(
   deps: SendingDeps,
@@ -347,7 +350,7 @@ async function mayStillBeMailed(
   try {
     return (await mayBeMailed(db, [email])).has(email)
   } catch {
-    // The consent is not known: no mail is sent then, and nothing is recorded of the reader.
+    // The consent could not be read: no mail is sent then, and nothing is recorded about the reader.
     holdBack(turn)
     return false
   }
@@ -363,7 +366,7 @@ function resultOf(
   if (outcome.state === 'sent') return { ...none, state: 'sent' }
   if (outcome.state === 'withheld') {
     const unsent = { ...none, is_attempt: false }
-    // The next claim checks again whether the reader has left.
+    // The next claim checks again whether the reader has unsubscribed.
     if (hold !== null) return { ...unsent, ...hold, state: 'queued' }
     return { ...unsent, state: 'skipped', reason: 'not_allowed' }
   }

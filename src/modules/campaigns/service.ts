@@ -29,12 +29,12 @@ import { type Draft, loadLook, writeParts } from './write-mail.ts'
 export const WAKE_CAMPAIGN_MAIL = 'campaign mail'
 
 /**
- * A campaign that is later than this does not start by itself: its text may be old, so that the merchant is
- * asked first.
+ * A campaign that is later than this does not start by itself: its text may be outdated, so the merchant is asked
+ * first.
  */
 export const LATE_MS = HOUR_MS
 
-/** Tests of one store in a minute. */
+/** Test mails of one store in a minute. */
 const TESTS_PER_MINUTE = 10
 
 export function create(
@@ -73,10 +73,10 @@ export function change(
   })
 }
 
-/** What a campaign that sends mails needs. */
+/** The members that a mail campaign needs. */
 const NEEDED = ['segment_id', 'subject', 'body_markdown'] as const
 
-/** Refuses to change what is fixed once the campaign has begun, or to remove what it needs to begin. */
+/** Refuses to change a member that is fixed once the campaign has begun, or to remove one that it needs to begin. */
 function requireChangeable(campaign: Campaign, patch: CampaignPatch): void {
   const { status, mailing } = campaign
   const isRunning = status === 'active' || status === 'paused'
@@ -100,7 +100,7 @@ function requireChangeable(campaign: Campaign, patch: CampaignPatch): void {
   if (issues.length > 0) throw invalidBodyOf(issues)
 }
 
-/** Deletes a draft that nothing belongs to. */
+/** Deletes a draft without coupons. */
 export function remove(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
   return withCampaign(db, 'campaigns: delete', id, async (tx, before) => {
     const allowed = before.coupon_count === 0 ? [] : ['cancel']
@@ -112,8 +112,8 @@ export function remove(db: TenantDb, actor: audit.Actor, id: string): Promise<Ca
 }
 
 /**
- * Starts a campaign at its time, which is now where none is set. A second call sets another time. What it
- * will send is scanned first, outside of the transaction.
+ * Starts a campaign at its time, or now if none is set. A second call sets another time. Its text is scanned first,
+ * outside of the transaction.
  */
 export async function schedule(
   deps: MailDeps,
@@ -171,7 +171,7 @@ export function pause(db: TenantDb, actor: audit.Actor, id: string): Promise<Cam
   })
 }
 
-/** Goes on with a paused campaign: at its time if that is to come, else now. */
+/** Resumes a paused campaign: at its start time if that is still to come, else now. */
 export async function resume(
   deps: MailDeps,
   db: TenantDb,
@@ -208,7 +208,7 @@ export function cancel(db: TenantDb, actor: audit.Actor, id: string): Promise<Ca
 
 const timesOf = ({ starts_at, ends_at }: Campaign) => ({ starts_at, ends_at })
 
-/** Refuses a mail campaign that lacks something, or whose text makes a prohibited claim. */
+/** Refuses a mail campaign with a missing member, or whose text makes a prohibited claim. */
 async function requireSendable(deps: MailDeps, db: Db, campaign: Campaign): Promise<void> {
   const complete = requireComplete(campaign)
   if (complete === null) return
@@ -217,8 +217,8 @@ async function requireSendable(deps: MailDeps, db: Db, campaign: Campaign): Prom
 }
 
 /**
- * Refuses a mail campaign that lacks something; null for a campaign that sends no mails. Called again under the lock
- * that schedules it, since a request may have removed something while its text was scanned.
+ * Refuses a mail campaign with a missing member; null for a campaign that sends no mails. Called again under the lock
+ * that schedules it, since a request may have removed a member while its text was scanned.
  */
 function requireComplete(campaign: Campaign): (Draft & { segment_id: string }) | null {
   const { channel, segment_id } = campaign
@@ -240,7 +240,7 @@ export function requireDraft(campaign: Campaign): Draft {
   return { ...campaign, subject, body_markdown }
 }
 
-/** Mails the campaign to the owner of the store, marked as a test. No other person can be sent one. */
+/** Mails the campaign to the owner of the store, marked as a test. A test cannot be sent to any other person. */
 export async function sendTest(
   deps: MailDeps & { limits: Pick<Limits, 'velocity'> },
   db: TenantDb,
@@ -314,7 +314,10 @@ const VERBS: Record<CampaignStatus, readonly string[]> = {
 export const refuseStatus = ({ status }: Campaign, allowed: readonly string[] = VERBS[status]) =>
   new ApiError('invalid_transition', { body: { current_status: status, allowed } })
 
-/** What the audit log stores of a campaign. It says what happened; the texts of a mail are in the campaign itself. */
+/**
+ * The members of a campaign that the audit log stores. It says what happened; the texts of a mail are in the campaign
+ * itself.
+ */
 const logged = ({ name, status, pause_reason, starts_at, ends_at, budget }: Campaign) => ({
   name,
   status,

@@ -9,9 +9,9 @@ import {
   type Schedule,
 } from './schema.ts'
 
-/** Checks what a merchant sets of a campaign, and returns it as it is stored. */
+/** Checks the members that a merchant sets for a campaign, and returns them as they are stored. */
 
-/** A campaign before anything was set. */
+/** A campaign before any member was set. */
 export const NO_TERMS = {
   starts_at: null,
   ends_at: null,
@@ -89,8 +89,8 @@ function readTimes(before: Known, patch: CampaignPatch, check: Check) {
 const LATER = 'must be after starts_at'
 
 /**
- * Refuses to change the type of a budget of which some is used: the used part is counted in that type. Only
- * the limit can change then.
+ * Refuses to change the type of a budget that is partly used: the used part is counted in that type. Only the limit can
+ * change then.
  */
 function checkBudget({ budget: before }: Known, { budget }: CampaignPatch, check: Check): void {
   const used = before !== null && 'used' in before ? before.used : 0

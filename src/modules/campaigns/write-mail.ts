@@ -8,11 +8,11 @@ import type { MailDeps, Unsubscribe } from './deps.ts'
 import { renderMarkdown } from './render-markdown.ts'
 import type { Campaign } from './schema.ts'
 
-/** What a merchant wrote. */
+/** The parts of a mail that a merchant writes. */
 export type Draft = Pick<Campaign, 'sender_name' | 'reply_to' | 'utm'> & {
   subject: string
   body_markdown: string
-  /** The plain text, where the Markdown has marks that a reader should not see. */
+  /** The plain text, if the Markdown has marks that a reader should not see. */
   text?: string
 }
 
@@ -40,7 +40,7 @@ export async function loadLook(deps: MailDeps, db: Db): Promise<Look> {
   }
 }
 
-/** A mail in both its forms, which say the same. */
+/** A mail as HTML and as text, which say the same. */
 export interface Parts {
   text: string
   html: string
@@ -120,7 +120,7 @@ export interface CommonMail {
 
 /** Writes the mail of a campaign once for all readers, without the link of each. */
 export function writeCommon(look: Look, draft: Draft): CommonMail {
-  // Random: otherwise a text that has the same address would get the link of its reader.
+  // Stands for the reader's link until it is known. Random, so that no merchant's text contains it.
   const link = `https://reader.invalid/${randomBase62(16)}`
   const parts = writeParts(look, draft, link)
   return {

@@ -37,7 +37,7 @@ import { publishUnused } from './void-label.ts'
 export const BUY = 'label' satisfies UnpostedOperation
 const BUYING = 'buying'
 
-/** How long after its begin a label that the carrier has no record of is still bought. */
+/** How long after its begin a label is still bought that the carrier has no record of. */
 const STILL_WANTED_MS = 15 * MINUTE_MS
 
 interface Caller {
@@ -89,7 +89,7 @@ function begin(
   })
 }
 
-/** A label is for a parcel that is packed and still here. */
+/** Requires a parcel that is packed and has not left. */
 function requirePending({ status }: Pick<Fulfillment, 'status'>): void {
   if (status === 'pending') return
   throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
@@ -143,7 +143,7 @@ async function recall(
   const isLate = db.clock.now() - Date.parse(label.created_at) > STILL_WANTED_MS
   if (isLate) return { outcome: 'refused', reason: 'the carrier did not answer in time' }
   const { status } = await fulfillment.get(db, label.fulfillment_id)
-  // A parcel that has left needs no label; one that is still being sold is found by the next lookup.
+  // A parcel that has left needs no label; a label that is still being sold is found by the next lookup.
   return status === 'pending' ? ask(deps, db, claim, label) : { outcome: 'unknown' }
 }
 

@@ -20,8 +20,8 @@ const findAdapter = ({ provider }: WebhookReceived): CarrierAdapter | undefined 
 export const isOfCarrier = (event: WebhookReceived): boolean => findAdapter(event) !== undefined
 
 /**
- * Acts on a carrier's event. An event is only a reason to track the parcel: events come twice, late and in any
- * order, while the carrier's own record is true now. A record that says nothing new changes nothing.
+ * Acts on a carrier's event. An event is only a reason to track the parcel: events come twice, late and in any order,
+ * while the carrier's own record is true now. An unchanged record changes nothing.
  */
 export async function onCarrierEvent(
   deps: LabelDeps,
@@ -55,13 +55,13 @@ async function act(
     : { status: 'ignored', reason: 'nothing_new' }
 }
 
-/** Writes what the carrier's record says of a parcel. Returns false where that is known already. */
+/** Writes the carrier's record of a parcel. Returns false if it is known already. */
 function follow(db: TenantDb, label: LabelRow, record: TrackRecord): Promise<boolean> {
   return db.transaction('label: follow', async (tx) => {
     if (record.found !== 'yes' || record.progress === null) return false
     const locked = await fulfillment.lockParcel(tx, label.fulfillment_id)
     const { progress } = record
-    // The merchant has said that it arrived.
+    // The merchant has already marked the parcel as delivered.
     if (progress === 'in_transit' && locked.parcel.status === 'delivered') return false
     const at = timeOf(tx, locked, record.at)
     if ((await queries.writeProgress(tx, label.id, progress, at)) === 0) return false
@@ -91,8 +91,8 @@ interface Followed {
 }
 
 /**
- * Notes what the carrier says and the parcel's own status does not: an entry of the timeline, and an alert
- * where a person has to look. The goods that come back are on hand when the merchant recalls the parcel.
+ * Notes a carrier's report that the parcel's own status does not show: an entry of the timeline, and an alert if a
+ * person has to look. Returned goods are on hand when the merchant recalls the parcel.
  */
 async function note(tx: Tx, actor: audit.Actor, { locked, label, progress }: Followed) {
   const { status, fulfillment_number } = locked.parcel

@@ -9,7 +9,7 @@ import type { LabelRow } from './schema.ts'
 import { showsNumber } from './service.ts'
 import { publishUnused } from './void-label.ts'
 
-/** Labels that an order has got for an address which is corrected. */
+/** Labels of an order for an address that is being corrected. */
 
 interface Found extends LabelOfParcel {
   label: LabelRow
@@ -34,8 +34,8 @@ export const listLabels = async (db: Db, order_id: string): Promise<LabelOfParce
   (await findLabels(db, order_id)).map(shown)
 
 /**
- * Refuses to correct the address of parcels with labels, unless the merchant gives these up: the worker then voids
- * them. Their numbers leave the parcels at once, so that none is shipped with an old label.
+ * Refuses to correct the address of parcels with labels, unless the merchant agrees to void them: the worker then does.
+ * Their numbers leave the parcels at once, so that none is shipped with an old label.
  */
 export async function giveUpLabels(
   tx: Tx,

@@ -51,15 +51,15 @@ export const insertLabel = (tx: Tx, label: NewLabelRow) =>
     returning ${columns}`,
   )
 
-/** Marks a label that its parcel needs no more. */
+/** Marks a label as unused by its parcel. */
 export const markUnused = (tx: Tx, id: string) =>
   tx.run(sql`
     update carrier_labels set unused = true, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 /**
- * Writes what the carrier has sold, and whether its parcel needs it no more. Returns null where that was
- * written before, or the label was given up.
+ * Writes the label that the carrier has sold, and whether its parcel is unused by now. Returns null if that was written
+ * before, or the label was given up.
  */
 export const markBought = (tx: Tx, id: string, sold: BoughtLabel, unused: boolean) =>
   tx.maybe(
@@ -103,7 +103,7 @@ export const keepBought = (tx: Tx, id: string) =>
        set status = 'bought', voids_refused = voids_refused + 1, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id} and status = 'voiding'`)
 
-/** Writes the progress of a parcel. Returns 0 where it is not further than before. */
+/** Writes the progress of a parcel. Returns 0 if it is not further than before. */
 export const writeProgress = (tx: Tx, id: string, progress: Progress, at: string) =>
   tx.run(sql`
     update carrier_labels

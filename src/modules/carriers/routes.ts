@@ -17,10 +17,10 @@ const tags = ['merchant-commerce']
 const LABEL = '/v1/merchant/fulfillments/:id/label'
 const OneLabel = Type.Object({ label: ref(ShippingLabel) })
 
-/** Refusals that pass by themselves: the key can be used again. */
+/** Refusals that may pass by themselves: the key can be used again. */
 const PASSING: readonly ErrorCode[] = ['order_on_hold', 'order_busy', 'label_exists']
 
-/** As heavy as a parcel may be. */
+/** The weight of the heaviest parcel. */
 const WEIGHT_GRAMS_MAX = 1_000_000_000
 
 /** A PDF may show nothing but itself. */

@@ -9,7 +9,7 @@ export type CarrierName = Static<typeof CarrierKey>
 
 export const LABEL_STATES = ['buying', 'bought', 'refused', 'voiding', 'voided'] as const
 
-/** What a carrier asks for a parcel. */
+/** The price that a carrier asks for a parcel. */
 export const ShippingRate = Shared(
   'ShippingRate',
   Type.Object({
@@ -75,5 +75,5 @@ export type NewLabel = Static<typeof NewLabel>
 /** The weight of a parcel that says none, in grams. */
 export const DEFAULT_WEIGHT_GRAMS = 1_000
 
-/** A sold label as it is stored: without its numbers where its order was erased. */
+/** A sold label as it is stored: without its numbers if its order was erased. */
 export type BoughtLabel = Omit<SoldLabel, 'tracking_number'> & { tracking_number: string | null }

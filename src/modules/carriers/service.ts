@@ -99,7 +99,7 @@ export async function getLabel(db: Db, fulfillment_id: string): Promise<LabelRow
   return label
 }
 
-/** The label as its carrier prints it, by its own record. */
+/** The label in the carrier's print, by the carrier's own record. */
 export async function printLabel(
   { carriers }: LabelDeps,
   db: Db,
@@ -107,7 +107,7 @@ export async function printLabel(
 ): Promise<{ label: LabelRow; bytes: Buffer }> {
   const label = await getLabel(db, fulfillment_id)
   if (label.unused) throw refuse('label_not_found')
-  // No parcel should leave with a label that is not known to be good.
+  // No parcel should leave with a label that is not confirmed.
   if (label.status !== 'bought') throw unconfirmed()
   const printed = await carriers.open(db, label.carrier).print(label.id)
   if (printed.found !== 'yes') {
@@ -140,6 +140,6 @@ export function lookUpLater(
   )
 }
 
-/** The refusal where the carrier has not said how a request ended. The first lookup is ten seconds later. */
+/** The refusal while the carrier has not said how a request ended. The first lookup is ten seconds later. */
 export const unconfirmed = () =>
   new ApiError('carrier_unconfirmed', { headers: { 'retry-after': '10' }, kind: 'upstream' })

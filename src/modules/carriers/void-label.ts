@@ -31,7 +31,7 @@ import {
 export const VOID = 'label_void'
 const VOIDING = 'voiding'
 
-/** Refusals of the moment: they free the key. */
+/** Refusals that may pass: they free the key. */
 const PASSING = ['invalid_transition', 'label_not_found', 'order_busy'] as const
 
 /** Voids the label of a parcel that has not left. */
@@ -68,8 +68,8 @@ export async function voidUnused(
 }
 
 /**
- * Voids the label of a parcel that was cancelled. One that is being bought is left to its buyer, who finds
- * the parcel cancelled; one that the carrier does not void stays bought, and the timeline says so.
+ * Voids the label of a parcel that was cancelled. A label that is being bought is left to its buyer, who finds the
+ * parcel cancelled; a label that the carrier does not void stays bought, and the timeline says so.
  */
 export async function voidOfCancelled(
   deps: LabelDeps,
@@ -103,7 +103,7 @@ async function startVoid(deps: LabelDeps, db: TenantDb, label: LabelRow): Promis
 interface Voiding {
   actor: audit.Actor
   label: LabelRow
-  /** How long to wait for another process that voids it. Left out: as long as a request waits. */
+  /** How long to wait for another process that voids it. Absent: as long as a request waits. */
   waitMs?: number
 }
 
@@ -148,7 +148,7 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
     if (label.status !== 'bought') throw refuse('label_not_found')
     const { status } = locked.parcel
     const isOnParcel = showsNumber(locked.parcel, label)
-    // The carrier says whether the label of a parcel that was recalled can be voided.
+    // The carrier decides whether the label of a recalled parcel can be voided.
     const hasLeft = status === 'shipped' || status === 'delivered'
     if (hasLeft && (isOnParcel || !label.unused)) {
       throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
@@ -167,7 +167,7 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
   })
 }
 
-/** Locks the order of a label's parcel, and with it everything of the parcel. */
+/** Locks the order of a label's parcel, and with it everything about the parcel. */
 async function lockLabel(tx: Tx, id: string) {
   const known = await queries.findLabel(tx, id)
   if (known === null) throw new Error('a label that is voided has a row')
@@ -206,7 +206,7 @@ async function finish(
     }
     await queries.keepBought(tx, label.id)
     const { status, tracking_number } = locked.parcel
-    // The label is good as before, unless the parcel has another number by now.
+    // The label is valid as before, unless the parcel has another number by now.
     if (!label.unused && status !== 'delivered' && tracking_number === null) {
       await fulfillment.setTracking(tx, locked, {
         carrier: carriers.open(tx, label.carrier).title,
@@ -220,7 +220,7 @@ async function finish(
   })
 }
 
-/** Records in the timeline that a label costs nothing any more, or still does. */
+/** Records in the timeline whether a label still costs money. */
 async function recordEnd(
   tx: Tx,
   type: 'label_voided' | 'label_not_voided',

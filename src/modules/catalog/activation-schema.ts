@@ -47,7 +47,7 @@ export const ActivationWarning = Type.Object({
 })
 export type ActivationWarning = Static<typeof ActivationWarning>
 
-/** A part of the answer of every change of a product, its variants and its images. */
+/** The member with these warnings, in the answer of every change of a product, its variants and its images. */
 export const liveWarnings = {
   activation_warnings: Type.Array(ActivationWarning, {
     description:

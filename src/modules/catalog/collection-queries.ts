@@ -16,7 +16,7 @@ const columns = sql`
      from collection_products m
     where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id) as product_ids`
 
-/** One product more than a list shows tells whether there are more. */
+/** One product more than a list shows reveals whether there are more. */
 const listedColumns = sql`
   ${fields},
   (select coalesce(json_agg(m.product_id order by m.position, m.product_id), '[]')
@@ -107,8 +107,8 @@ const membersOf = (tx: Tx, id: string, productIds: readonly string[]) => sql`
    union all select unnest(${productIds}::uuid[])`
 
 /**
- * Locks all products that are in the collection or will be, so that their status stays: a change of status
- * writes to their memberships and search rows, in another order than a change of the members does.
+ * Locks all products that are in the collection or will be, so that their status stays: a change of status writes to
+ * their memberships and search rows, in another order than a change of the members does.
  */
 export const lockMemberProducts = (tx: Tx, id: string, productIds: readonly string[]) =>
   tx.run(sql`

@@ -1,6 +1,6 @@
 import type { Palette } from './demo-paint.ts'
 
-/** What a drawing of an object needs to know. */
+/** What the drawing of an object needs. */
 export interface Brush {
   /** Begins the ids of its gradients: a scene has several objects. */
   id: string

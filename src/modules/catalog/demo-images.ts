@@ -15,13 +15,13 @@ export type Room = 'day' | 'studio' | 'night'
 
 export interface Placed {
   motif: Motif
-  /** Where its middle is, from 0 at the left to 1 at the right. */
+  /** The horizontal position of its middle, from 0 at the left to 1 at the right. */
   at: number
   scale: number
-  /** How much nearer than the others it stands, as a share of the height. */
+  /** How much nearer than the other objects it stands, as a share of the height. */
   nearer?: number
   palette?: Palette
-  /** A candle or a lamp that does not burn. */
+  /** Whether it is a candle or a lamp that does not burn. */
   unlit?: boolean
 }
 

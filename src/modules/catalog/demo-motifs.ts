@@ -14,7 +14,7 @@ import {
 } from './demo-paint.ts'
 import { PANTRY } from './demo-pantry.ts'
 
-/** The base of a vessel without glaze: what the dipping left. */
+/** The base of a vessel without glaze, where the dipping ended. */
 const bareClay = (d: string, colour: string) =>
   `<path d="${d}" fill="${colour}" fill-opacity=".82"/>`
 
