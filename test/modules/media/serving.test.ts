@@ -146,7 +146,7 @@ test('assets are served', async (t) => {
     assert.ok((await get(`${gif.path}?w=160`)).bytes.equals(moving))
   })
 
-  await t.test('assets keep their original size if a resized image would take more bytes', async () => {
+  await t.test('assets stay as they are if a resized image takes more bytes', async () => {
     const side = 700
     // A black and white pattern takes few bytes until it is resized and becomes grey.
     const pixels = Uint8Array.from({ length: side * side }, (_, at) =>
