@@ -12,11 +12,11 @@ import { actorOf } from '../orders/actor.ts'
 import { holdIfDisputed } from '../orders/dispute-hold.ts'
 import { requestPayment } from '../orders/payment-request.ts'
 import type { PaymentRequest } from '../orders/payment-request-schema.ts'
-import { returnOrderNumber, takeOrderNumber } from '../orders/place.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
 import type { Risk } from '../orders/terms-schema.ts'
+import { returnOrderNumber, takeOrderNumber } from '../orders/write-order.ts'
 import {
   getExchange,
   lockExchanged,

@@ -4,7 +4,6 @@ import { ApiError } from '../../errors.ts'
 import { SYSTEM } from '../../platform/audit.ts'
 import { StaleWorkError } from '../operations/service.ts'
 import { rateOf } from '../pricing/tax.ts'
-import * as queries from './place-queries.ts'
 import type {
   ChargeRow,
   FactChange,
@@ -16,6 +15,7 @@ import type {
   WholeOrder,
 } from './schema.ts'
 import { withFacts, writtenFacts } from './service.ts'
+import * as queries from './write-order-queries.ts'
 
 /** Writes an order that waits for its payment, and returns it as a read would. */
 export async function insertWaiting(
