@@ -15,11 +15,11 @@ import type { Fulfillment, FulfillmentState, Work } from '../orders/parcel-schem
 import { listWithWork } from '../orders/read.ts'
 import type { OrderItem, OrderRow, UnitChange, WorkFilters } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
-import { trackingUrl } from './carriers.ts'
 import { orderDelivered, orderShipped } from './events.ts'
 import { listOpen, toWork } from './plan-parcels.ts'
 import * as queries from './queries.ts'
 import type { Cancellation, Delivery, FulfillmentRow, Shipment, TrackingPatch } from './schema.ts'
+import { trackingUrl } from './tracking-links.ts'
 
 /**
  * Parcels: what happens to one after it is packed (`pack.ts`). A parcel changes only under the lock of

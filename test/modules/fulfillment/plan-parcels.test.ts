@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { trackingUrl } from '../../../src/modules/fulfillment/carriers.ts'
 import {
   type Line,
   listOpen,
   planParcels,
   toWork,
 } from '../../../src/modules/fulfillment/plan-parcels.ts'
+import { trackingUrl } from '../../../src/modules/fulfillment/tracking-links.ts'
 
 const line = (
   id: string,
