@@ -8,6 +8,7 @@ import * as entitlements from '../entitlements/service.ts'
 import * as stores from '../stores/service.ts'
 import { refuse } from './errors.ts'
 import { ISSUER } from './invoices.ts'
+import { isFree } from './month-price.ts'
 import { dayOf } from './months.ts'
 import {
   type Issuer,
@@ -19,7 +20,6 @@ import {
   type Plan,
   type PlanChoice,
 } from './plan-schema.ts'
-import { isFree } from './pricing.ts'
 import * as queries from './queries.ts'
 import { readPlan } from './service.ts'
 import { requireIssuer } from './settle.ts'

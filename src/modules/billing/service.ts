@@ -11,9 +11,9 @@ import * as invoices from './invoice-queries.ts'
 import { getDefaultPlan, segmentsOf } from './invoices.ts'
 import { positionsOf, toMetered } from './meter.ts'
 import { listCallsByKey, listUsage } from './meter-queries.ts'
+import { linesOf, type MeteredUsage, projected, type Segment, totalOf } from './month-price.ts'
 import { dayOf, daysIn, endOf, monthOf, periodOf, startOf } from './months.ts'
 import { isPlanKey, METERS, type Plan } from './plan-schema.ts'
-import { linesOf, type MeteredUsage, projected, type Segment, totalOf } from './pricing.ts'
 import * as queries from './queries.ts'
 import type {
   CreditNoteRow,

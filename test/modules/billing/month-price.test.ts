@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { sum } from '../../../src/kernel/money.ts'
-import { daysIn, nextMonth } from '../../../src/modules/billing/months.ts'
-import type { MeterPrice, Plan } from '../../../src/modules/billing/plan-schema.ts'
 import {
   cutMonth,
   linesOf,
@@ -11,7 +9,9 @@ import {
   priceOf,
   shareOfDays,
   totalOf,
-} from '../../../src/modules/billing/pricing.ts'
+} from '../../../src/modules/billing/month-price.ts'
+import { daysIn, nextMonth } from '../../../src/modules/billing/months.ts'
+import type { MeterPrice, Plan } from '../../../src/modules/billing/plan-schema.ts'
 
 const tier = (up_to: number | null, price_cents: number, per = 1) => ({ up_to, price_cents, per })
 
