@@ -1,7 +1,7 @@
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { resolvePayment } from './resolve-money.ts'
-import { Resolution, Resolved } from './resolve-schema.ts'
+import { resolvePayment } from './decide-payment-money.ts'
+import { Resolution, Resolved } from './decide-payment-schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 export const operatorRoutes =

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { unknownResult, unreachable } from '../../../src/modules/payments/adapters/results.ts'
-import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
+import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './decide-payment-setup.ts'
 import { APPROVED, addVariant, cart, checkout, openShop, stock } from './setup.ts'
 
 test('a change of an order that its gateway never answers', async (t) => {

@@ -12,9 +12,9 @@ import { forMerchant } from '../orders/show.ts'
 import { findAttempt, getAttempt } from '../payments/attempts.ts'
 import { ANSWER_WAIT_HOURS, type Attempt, type AttemptKind } from '../payments/schema.ts'
 import { closeByOperator, isTxnTaken } from '../payments/unsettled.ts'
+import type { Resolution, Resolved } from './decide-payment-schema.ts'
 import { refuse } from './errors.ts'
 import { resumeOperation } from './operations-money.ts'
-import type { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /**

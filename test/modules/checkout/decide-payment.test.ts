@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { readQueueFacts } from '../../../src/db/queue-facts.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
-import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
+import { resolvePayment } from '../../../src/modules/checkout/decide-payment-money.ts'
 import { refused, unreachable } from '../../../src/modules/payments/adapters/results.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
-import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
+import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './decide-payment-setup.ts'
 import {
   APPROVED,
   addVariant,
