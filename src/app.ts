@@ -31,7 +31,7 @@ import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
 import { createSearchQueue } from './modules/catalog/search.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
-import * as resolveRoutes from './modules/checkout/decide-payment-routes.ts'
+import * as decidePaymentRoutes from './modules/checkout/decide-payment-routes.ts'
 import * as exchangeRoutes from './modules/checkout/exchange-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
 import * as reviewRoutes from './modules/checkout/review-routes.ts'
@@ -95,8 +95,8 @@ import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { onTestFlag } from './on-test-flag.ts'
 import { type Deps, openDeps } from './open-deps.ts'
 import { openDueWork } from './open-due-work.ts'
-import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
+import { callerOf } from './platform/rate-limits.ts'
 import { ownToken, type Runtime } from './runtime.ts'
 import { startRoutes } from './start-page.ts'
 
@@ -345,7 +345,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
       idempotencyKey: runtime.key('idempotency fingerprint'),
     }),
     orderChangeRoutes.operatorRoutes(deps.checkout),
-    resolveRoutes.operatorRoutes(deps.checkout),
+    decidePaymentRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),
   ]
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { callerOf } from '../platform/limits.ts'
+import { callerOf } from '../platform/rate-limits.ts'
 import { addressReader } from './caller-address.ts'
 
 /** The reader of a public route: waiting public reads take turns by reader. */

@@ -1,6 +1,6 @@
 import { DAY_SECONDS } from '../kernel/time.ts'
 import { sha256 } from '../kernel/tokens.ts'
-import type { Limits } from './limits.ts'
+import type { Limits } from './rate-limits.ts'
 
 /**
  * Bounds the mails that strangers can cause to one address: they fill in a form with it, and its owner gets the

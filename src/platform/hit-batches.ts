@@ -1,5 +1,5 @@
-import { CALLS_MAX } from './limits-store.ts'
 import { withinLoopTime } from './loop-time.ts'
+import { CALLS_MAX } from './rate-limits-store.ts'
 
 /** The hits of one call, which are added to each of its buckets. */
 export interface Hit {

@@ -1,5 +1,5 @@
 import { type AnonymousCause, limitOfAddress } from '../../src/platform/address-mails.ts'
-import type { Limits } from '../../src/platform/limits.ts'
+import type { Limits } from '../../src/platform/rate-limits.ts'
 
 /** Counts so many mails of today to an address, as if strangers had caused them. */
 export async function fillDay(

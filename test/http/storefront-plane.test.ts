@@ -5,8 +5,8 @@ import { createGuards, decorateRequests, onPlane } from '../../src/http/guards.t
 import { createServer } from '../../src/http/server.ts'
 import { Params } from '../../src/kernel/schema.ts'
 import * as stores from '../../src/modules/stores/service.ts'
-import { callerOf } from '../../src/platform/limits.ts'
 import { createLogger } from '../../src/platform/log.ts'
+import { callerOf } from '../../src/platform/rate-limits.ts'
 import { OPERATOR_TOKEN, openTestApp, STOREFRONT_TOKEN } from '../harness/app.ts'
 
 const PREVIOUS = 'the token that storefronts had before'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { callerOf } from '../../platform/limits.ts'
+import { callerOf } from '../../platform/rate-limits.ts'
 import { type ApplyDeps, apply, readProgram, touch } from './apply.ts'
 import { AffiliatePage } from './commission-schema.ts'
 import { openPage, type PageDeps } from './page.ts'

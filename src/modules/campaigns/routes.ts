@@ -4,7 +4,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import type { Limits } from '../../platform/limits.ts'
+import type { Limits } from '../../platform/rate-limits.ts'
 import type { MailDeps } from './deps.ts'
 import { resendUnknown } from './resend.ts'
 import {

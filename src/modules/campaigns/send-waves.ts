@@ -4,7 +4,6 @@ import { machineNow } from '../../kernel/clock.ts'
 import type { BulkTransport, Outcome } from '../../platform/bulk-smtp.ts'
 import type { Sign } from '../../platform/dkim.ts'
 import type { Lease } from '../../platform/leases.ts'
-import type { Limits } from '../../platform/limits.ts'
 import {
   addressOf,
   type DkimKey,
@@ -14,6 +13,7 @@ import {
   isAddress,
 } from '../../platform/mail.ts'
 import type { WriteMessage } from '../../platform/mime.ts'
+import type { Limits } from '../../platform/rate-limits.ts'
 import { type BounceKind, bounceOf } from './bounce.ts'
 import type { MailDeps } from './deps.ts'
 import * as mailings from './mailing-queries.ts'

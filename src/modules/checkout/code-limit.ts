@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import { sha256 } from '../../kernel/tokens.ts'
-import { callerOf, type Limits } from '../../platform/limits.ts'
-import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import { callerOf, type Limits } from '../../platform/rate-limits.ts'
+import { WINDOW_SECONDS } from '../../platform/rate-limits-store.ts'
 
 /** Wrong codes per minute of one shopper: enough for typing errors, too few to guess codes. */
 const WRONG_PER_SHOPPER = 10

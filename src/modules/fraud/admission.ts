@@ -1,6 +1,6 @@
 import type { TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import type { Limits } from '../../platform/limits.ts'
+import type { Limits } from '../../platform/rate-limits.ts'
 import * as entitlements from '../entitlements/service.ts'
 import type { BanVerdict, Facts } from './schema.ts'
 import { scoreRisk } from './score.ts'

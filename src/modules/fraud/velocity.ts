@@ -1,5 +1,5 @@
 import { sha256 } from '../../kernel/tokens.ts'
-import { callerOf, type Limits } from '../../platform/limits.ts'
+import { callerOf, type Limits } from '../../platform/rate-limits.ts'
 import { normalise } from './normalise.ts'
 import type { Facts } from './schema.ts'
 

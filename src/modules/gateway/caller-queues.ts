@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import { WINDOW_SECONDS } from '../../platform/rate-limits-store.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
 
 const CALLERS_MAX = 10_000

@@ -6,7 +6,7 @@ import type { App, Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { OpenObject, PageOf, Params, ref } from '../../kernel/schema.ts'
-import type { Limits } from '../../platform/limits.ts'
+import type { Limits } from '../../platform/rate-limits.ts'
 import { type CallerQueues, createCallerQueues } from './caller-queues.ts'
 import {
   AccountChange,

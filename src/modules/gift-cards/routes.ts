@@ -6,7 +6,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { callerOf, type Limits } from '../../platform/limits.ts'
+import { callerOf, type Limits } from '../../platform/rate-limits.ts'
 import type { CodeKeys } from './card-code.ts'
 import * as money from './money.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Directory } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Limits } from '../../platform/limits.ts'
+import type { Limits } from '../../platform/rate-limits.ts'
 import type { ExternalCheck } from './external-tokens.ts'
 
 export interface Identity {

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import { type AnonymousCause, limitOfAddress } from '../../platform/address-mails.ts'
-import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import { WINDOW_SECONDS } from '../../platform/rate-limits-store.ts'
 import type { Identity } from './deps.ts'
 
 /** How often callers may sign up, log in, ask for mails and send wrong passwords. */

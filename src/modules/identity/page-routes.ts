@@ -5,7 +5,7 @@ import { addFormPage, type Form, hidden, readForms } from '../../http/form-pages
 import { type Limited, sessionCookie } from '../../http/guards.ts'
 import type { Routes } from '../../http/route.ts'
 import { html } from '../../kernel/html.ts'
-import { callerOf } from '../../platform/limits.ts'
+import { callerOf } from '../../platform/rate-limits.ts'
 import { forgotPassword, resetPassword } from './change-password.ts'
 import type { Identity } from './deps.ts'
 import { countForgotten, countLogIn } from './limits.ts'

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
-import type { Limits } from '../../platform/limits.ts'
+import type { Limits } from '../../platform/rate-limits.ts'
 import type { OperationDeps } from '../operations/service.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import type { TaxProvider } from '../pricing/tax.ts'

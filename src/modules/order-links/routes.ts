@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { callerOf } from '../../platform/limits.ts'
+import { callerOf } from '../../platform/rate-limits.ts'
 import { LinkRequest, LinkToken, OpenedLink } from './schema.ts'
 import { type LinkDeps, mailLink, openLink } from './service.ts'
 

@@ -4,7 +4,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readId, readOneOf, readText } from '../../kernel/query.ts'
 import { Id, PageOf, Params, ref } from '../../kernel/schema.ts'
-import type { Limits } from '../../platform/limits.ts'
+import type { Limits } from '../../platform/rate-limits.ts'
 import type { MailDeps } from './compose.ts'
 import {
   MAIL_KINDS,

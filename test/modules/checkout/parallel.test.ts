@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { DEADLINE_MS } from '../../../src/platform/limits-store.ts'
+import { DEADLINE_MS } from '../../../src/platform/rate-limits-store.ts'
 import {
   addVariant,
   cart,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { callerOf, createLimits, type Limits } from '../../src/platform/limits.ts'
-import type { LimitStore } from '../../src/platform/limits-store.ts'
+import { callerOf, createLimits, type Limits } from '../../src/platform/rate-limits.ts'
+import type { LimitStore } from '../../src/platform/rate-limits-store.ts'
 
 const perMinute = { my: 20, failed: 5 }
 const UNAVAILABLE = {

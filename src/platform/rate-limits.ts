@@ -4,8 +4,8 @@ import { isPostgresError } from '../db/constraints.ts'
 import { ApiError } from '../errors.ts'
 import { withoutPort } from '../kernel/address.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
-import { openPostgresStore } from './limits-postgres.ts'
-import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limits-store.ts'
+import { openPostgresStore } from './rate-limits-postgres.ts'
+import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './rate-limits-store.ts'
 
 /**
  * The rate limiter that guards call before they check a credential. Each method throws `rate_limited` when the caller
@@ -55,7 +55,7 @@ export async function openLimitStore({
   redisUrl?: string | undefined
 }): Promise<LimitStore> {
   if (redisUrl === undefined) return openPostgresStore({ ...options, url: databaseUrl })
-  const { openRedisStore } = await import('./limits-redis.ts')
+  const { openRedisStore } = await import('./rate-limits-redis.ts')
   return openRedisStore({ ...options, url: redisUrl })
 }
 

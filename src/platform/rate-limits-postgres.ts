@@ -6,14 +6,14 @@ import type { Directory } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
 import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
 import { type BucketHits, batchCalls, batchHits } from './hit-batches.ts'
+import { withinLoopTime } from './loop-time.ts'
 import {
   CALLS_MAX,
   DEADLINE_MS,
   type LimitStore,
   type StoreOptions,
   WINDOW_SECONDS,
-} from './limits-store.ts'
-import { withinLoopTime } from './loop-time.ts'
+} from './rate-limits-store.ts'
 
 /** The connections of the limiter. They are its own, so that neither it nor the API waits for the other. */
 const CONNECTIONS = 2

@@ -5,7 +5,7 @@ import {
   type LimitStore,
   type StoreOptions,
   WINDOW_SECONDS,
-} from './limits-store.ts'
+} from './rate-limits-store.ts'
 
 /** Adds hits and starts the window. A script is atomic, so no counter is left without an expiry. */
 const HIT = `
