@@ -78,6 +78,7 @@ import * as renewalRoutes from './modules/renewals/routes.ts'
 import { exchangeOf } from './modules/returns/exchange-money.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
+import * as sampleRoutes from './modules/samples/routes.ts'
 import * as segmentRoutes from './modules/segments/routes.ts'
 import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
@@ -262,6 +263,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   paymentRoutes.merchantRoutes({ payments: runtime.payments, limits: runtime.limits }),
   webhookRoutes.merchantRoutes(deps.webhooks),
   acceptAnyDigits(catalogRoutes.merchantRoutes(deps.catalog)),
+  sampleRoutes.merchantRoutes(deps.media),
   activationRoutes.merchantRoutes,
   acceptAnyDigits(imageRoutes.merchantRoutes(deps.catalog)),
   acceptAnyDigits(collectionRoutes.merchantRoutes),

@@ -5,20 +5,15 @@ import { emberSite, harbourSite, objectsSite, type SiteParts } from './demo-site
 import type { ErrorCode } from './error-codes.ts'
 import { ApiError } from './errors.ts'
 import { DAY_MS, HOUR_MS } from './kernel/time.ts'
-import { drawView, IMAGE_TYPE, type View } from './modules/catalog/demo-images.ts'
-import { addSamples } from './modules/catalog/demo-seed.ts'
-import {
-  EMBER_AND_RYE,
-  HOME_AND_GIFTS,
-  OBJECTS,
-  type SampleSet,
-} from './modules/catalog/demo-sets.ts'
 import * as entitlements from './modules/entitlements/service.ts'
 import { createScanner } from './modules/health-claims/scanner.ts'
 import { adjust } from './modules/inventory/adjust.ts'
 import * as inventory from './modules/inventory/service.ts'
 import * as marketing from './modules/marketing/service.ts'
 import { storeAsset } from './modules/media/service.ts'
+import { drawView, IMAGE_TYPE, type View } from './modules/samples/images.ts'
+import { addSamples } from './modules/samples/service.ts'
+import { EMBER_AND_RYE, HOME_AND_GIFTS, OBJECTS, type SampleSet } from './modules/samples/sets.ts'
 import * as sites from './modules/sites/service.ts'
 import * as stores from './modules/stores/service.ts'
 import { openMedia } from './open-deps.ts'

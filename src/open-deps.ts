@@ -53,7 +53,7 @@ export async function openDeps(runtime: Runtime, app: App) {
       idempotencyKey: key('idempotency fingerprint'),
     },
     media,
-    catalog: { assetBase, media },
+    catalog: { assetBase },
     feeds: { assetBase, storefrontUrl },
     affiliates: openAffiliates(runtime, look),
     privacy: openPrivacy(runtime),

@@ -32,6 +32,7 @@ import { purchasing } from '../modules/purchasing/module.ts'
 import { reminders } from '../modules/reminders/module.ts'
 import { renewals } from '../modules/renewals/module.ts'
 import { returns } from '../modules/returns/module.ts'
+import { samples } from '../modules/samples/module.ts'
 import { segments } from '../modules/segments/module.ts'
 import { shipping } from '../modules/shipping/module.ts'
 import { shopperMail } from '../modules/shopper-mail/module.ts'
@@ -71,7 +72,7 @@ export const AREAS = [
   {
     name: 'goods',
     is: 'what is sold',
-    modules: [catalog, inventory, purchasing],
+    modules: [catalog, samples, inventory, purchasing],
   },
   {
     name: 'people',

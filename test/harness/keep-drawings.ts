@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { drawings } from '../../src/modules/catalog/demo-images.ts'
+import { drawings } from '../../src/modules/samples/images.ts'
 
 /**
  * Draws each sample image once in a run of tests, for all of its processes: fifty of them take six seconds

@@ -12,7 +12,6 @@ export const ERRORS = {
     'Another variant of the product has these options. Change one, or archive that variant.',
   ],
   image_limit_reached: [409, 'The product has the maximum number of images. Remove one first.'],
-  store_not_draft: [409, 'Only a draft store can be filled with samples. Create a store for them.'],
 } as const satisfies ErrorTable
 
 declare module '../../error-codes.ts' {

@@ -394,10 +394,6 @@ export const listVariantImages = (db: Db, variant_ids: readonly string[]) =>
        and coalesce(v.image_asset_ref, main.asset_ref) is not null`,
   )
 
-/** Allows one demo seed of a store at a time. */
-export const lockSeed = (tx: Tx) =>
-  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/demo seed`}, 0))`)
-
 /** The products that have one of the slugs, archived ones first: their slugs may have a new product. */
 export const listSlugs = (db: Db, slugs: readonly string[]) =>
   db.many(

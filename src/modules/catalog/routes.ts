@@ -5,9 +5,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import type { MediaDeps } from '../media/service.ts'
 import { liveWarnings } from './activation-schema.ts'
-import { seedDemo } from './demo-seed.ts'
 import { exportCsv } from './export.ts'
 import { readPlace } from './list-schema.ts'
 import { type AssetBase, toMerchantProduct } from './product-json.ts'
@@ -27,8 +25,6 @@ import * as catalog from './service.ts'
 
 export interface CatalogDeps {
   assetBase(): AssetBase
-  /** Stores the images of the samples. */
-  media: MediaDeps
 }
 
 const OneProduct = Type.Object({ product: ref(MerchantProduct) })
@@ -38,11 +34,6 @@ const WrittenProduct = Type.Object({
   ...liveWarnings,
 })
 const WrittenVariant = Type.Object({ variant: ref(Variant), ...liveWarnings })
-
-const Seeded = Type.Object({
-  products_created: Type.Integer(),
-  collections_created: Type.Integer(),
-})
 
 const { wholeMax, wholeBytes } = catalog.MERCHANT_LIST
 const ALL_BY_DEFAULT = `Without \`limit\`, \`offset\` and \`after\` the answer has all of them, up to ${wholeMax.toLocaleString('en')} products and ${wholeBytes / 1_024 / 1_024} MiB; beyond that it is the first page.`
@@ -249,33 +240,5 @@ export const merchantRoutes =
         },
       },
       ({ db, actor, params }) => catalog.archiveVariant(db, actor, params),
-    )
-
-    app.post(
-      '/v1/merchant/catalog/demo-seed',
-      {
-        config: {
-          scope: 'manage:own_catalog',
-          failures: [
-            'store_not_draft',
-            'slug_exists',
-            'sku_exists',
-            'media_limit_reached',
-            'limit_reached',
-          ],
-        },
-        schema: {
-          operationId: 'seedDemoCatalog',
-          tags: ['merchant-commerce'],
-          summary:
-            'Fill a draft store with sample products. Samples that it already has stay as they are.',
-          response: { 200: Seeded, 201: Seeded },
-        },
-      },
-      async ({ db, actor }, reply) => {
-        const created = await seedDemo(db, deps.media, actor)
-        const isNew = created.products_created + created.collections_created > 0
-        return reply.code(isNew ? 201 : 200).send(created)
-      },
     )
   }

@@ -1,14 +1,5 @@
-import { MOTIFS, type Motif } from './demo-motifs.ts'
-import {
-  darken,
-  grain,
-  lighten,
-  linear,
-  mix,
-  type Palette,
-  radial,
-  randomOf,
-} from './demo-paint.ts'
+import { MOTIFS, type Motif } from './motifs.ts'
+import { darken, grain, lighten, linear, mix, type Palette, radial, randomOf } from './paint.ts'
 
 /** The place that the drawings of a store show: a room in the morning, a studio, or a table by night. */
 export type Room = 'day' | 'studio' | 'night'

@@ -1,6 +1,6 @@
-import { drawView, type Room, type View } from './demo-images.ts'
-import type { Motif } from './demo-motifs.ts'
-import type { Look, Sample } from './demo-products.ts'
+import { drawView, type Room, type View } from './images.ts'
+import type { Motif } from './motifs.ts'
+import type { Look, Sample } from './products.ts'
 
 /** How a set of samples is drawn. */
 export interface DrawingStyle {

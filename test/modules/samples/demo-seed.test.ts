@@ -11,7 +11,7 @@ import {
   PRODUCTS,
   publicUrl,
   setStatus,
-} from './setup.ts'
+} from '../catalog/setup.ts'
 
 const SEED = '/v1/merchant/catalog/demo-seed'
 

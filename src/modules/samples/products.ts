@@ -1,7 +1,7 @@
-import type { Prop } from './demo-images.ts'
-import type { Motif } from './demo-motifs.ts'
-import type { Palette } from './demo-paint.ts'
-import type { NewProduct, NewVariant } from './schema.ts'
+import type { NewProduct, NewVariant } from '../catalog/schema.ts'
+import type { Prop } from './images.ts'
+import type { Motif } from './motifs.ts'
+import type { Palette } from './paint.ts'
 
 /** Goods for the home: the sample products that a draft store gets on request. */
 

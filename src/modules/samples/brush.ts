@@ -1,4 +1,4 @@
-import type { Palette } from './demo-paint.ts'
+import type { Palette } from './paint.ts'
 
 /** What the drawing of an object needs. */
 export interface Brush {

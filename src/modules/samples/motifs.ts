@@ -1,4 +1,4 @@
-import { CREAM, type Drawing, gloss, seedOf } from './demo-brush.ts'
+import { CREAM, type Drawing, gloss, seedOf } from './brush.ts'
 import {
   darken,
   fadeBelow,
@@ -11,8 +11,8 @@ import {
   roundLight,
   speckles,
   weave,
-} from './demo-paint.ts'
-import { PANTRY } from './demo-pantry.ts'
+} from './paint.ts'
+import { PANTRY } from './pantry.ts'
 
 /** The base of a vessel without glaze, where the dipping ended. */
 const bareClay = (d: string, colour: string) =>

@@ -1,5 +1,5 @@
-import { CREAM, type Drawing, gloss, seedOf } from './demo-brush.ts'
-import { darken, fadeBelow, lighten, linear, mix, randomOf, roundLight } from './demo-paint.ts'
+import { CREAM, type Drawing, gloss, seedOf } from './brush.ts'
+import { darken, fadeBelow, lighten, linear, mix, randomOf, roundLight } from './paint.ts'
 
 const JAR =
   'M384 396h232c40 26 58 66 58 118v176c0 30-20 50-50 50H376c-30 0-50-20-50-50V514c0-52 18-92 58-118z'

@@ -1,8 +1,8 @@
-import type { Prop } from './demo-images.ts'
-import type { Motif } from './demo-motifs.ts'
-import type { Palette } from './demo-paint.ts'
-import { SAMPLE_COLLECTIONS, SAMPLE_GIFT_CARD, SAMPLES, type Sample } from './demo-products.ts'
-import type { DrawingStyle } from './demo-views.ts'
+import type { Prop } from './images.ts'
+import type { Motif } from './motifs.ts'
+import type { Palette } from './paint.ts'
+import { SAMPLE_COLLECTIONS, SAMPLE_GIFT_CARD, SAMPLES, type Sample } from './products.ts'
+import type { DrawingStyle } from './views.ts'
 
 /** The products and collections of a sample store. */
 export interface SampleSet {
