@@ -18,7 +18,7 @@ import { band, button, drawing, photo, play, row, rule, words } from './section-
 
 /**
  * Every type of section that the reference storefront shows. A manifest may have any other type: it
- * is stored, with a warning. `npm run sections` writes docs/sections.md from this file.
+ * is stored, with a warning. `npm run sections` writes docs/reference/sections.md from this file.
  */
 export interface SectionType {
   title: string

@@ -8,7 +8,7 @@ import {
 } from '../src/modules/analytics/definition-schema.ts'
 import { writeOrCheck } from './compare.ts'
 
-/** Writes docs/analytics.md from the definitions of the figures. `--check` only compares. */
+/** Writes docs/reference/analytics.md from the definitions of the figures. `--check` only compares. */
 
 const rowOf = ([name, { title, meaning, ledger = '' }]: [string, Definition]): string =>
   `| \`${name}\` | ${title} | ${meaning} | ${ledger} |`
@@ -94,7 +94,7 @@ store does not have is counted as none. \`paid\` comes from captured orders. The
 `
 
 await writeOrCheck(
-  fileURLToPath(new URL('../docs/analytics.md', import.meta.url)),
+  fileURLToPath(new URL('../docs/reference/analytics.md', import.meta.url)),
   text,
   process.argv.slice(2),
 )

@@ -35,22 +35,22 @@ const CHECKS: readonly Check[] = [
   { name: 'house', what: 'the house rules', command: [node, 'scripts/house-rules.ts'] },
   {
     name: 'openapi',
-    what: 'openapi.json (npm run openapi writes it)',
+    what: 'generated/openapi.json (npm run openapi writes it)',
     command: [node, 'scripts/openapi.ts', '--check'],
   },
   {
     name: 'schema',
-    what: 'schema.sql (npm run schema writes it)',
+    what: 'generated/schema.sql (npm run schema writes it)',
     command: [node, 'scripts/schema.ts', '--check'],
   },
   {
     name: 'configuration',
-    what: 'docs/configuration.md (npm run configuration writes it)',
+    what: 'docs/reference/configuration.md (npm run configuration writes it)',
     command: [node, 'scripts/configuration.ts', '--check'],
   },
   {
     name: 'retention',
-    what: 'the lives in docs/operations.md (npm run retention writes them)',
+    what: 'the lives in docs/operating/running.md (npm run retention writes them)',
     command: [node, 'scripts/retention.ts', '--check'],
   },
   {
@@ -60,20 +60,25 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'webhook-events',
-    what: 'the events in docs/webhooks.md (npm run webhook-events writes them)',
+    what: 'the events in docs/guides/webhooks.md (npm run webhook-events writes them)',
     command: [node, 'scripts/webhook-events.ts', '--check'],
   },
   {
     name: 'analytics-docs',
-    what: 'docs/analytics.md (npm run analytics-docs writes it)',
+    what: 'docs/reference/analytics.md (npm run analytics-docs writes it)',
     command: [node, 'scripts/analytics-docs.ts', '--check'],
   },
   {
     name: 'sections',
-    what: 'docs/sections.md (npm run sections writes it)',
+    what: 'docs/reference/sections.md (npm run sections writes it)',
     command: [node, 'scripts/sections.ts', '--check'],
   },
 ]
+
+/** The commands that write what a check compares. */
+export const GENERATORS = CHECKS.flatMap(({ command: [file, script = '', last] }) =>
+  last === '--check' ? [[file, script] as const] : [],
+)
 
 const USAGE = `usage: npm run check -- [check...]
 
@@ -99,9 +104,9 @@ export async function runChecks(names: readonly string[] = []): Promise<boolean>
   return passed
 }
 
-function run(
+export function run(
   [file, ...args]: Check['command'],
-  env: Check['env'],
+  env?: Check['env'],
 ): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const child = spawn(file, args, { cwd: ROOT, env: { ...process.env, ...env } })

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { SETTINGS } from '../src/config.ts'
 import { writeOrCheck } from './compare.ts'
 
-/** Writes docs/configuration.md from the table of settings. `--check` only compares. */
+/** Writes docs/reference/configuration.md from the table of settings. `--check` only compares. */
 
 interface Row {
   fallback: unknown
@@ -63,7 +63,7 @@ counter is a limit that no longer applies.
 `
 
 await writeOrCheck(
-  fileURLToPath(new URL('../docs/configuration.md', import.meta.url)),
+  fileURLToPath(new URL('../docs/reference/configuration.md', import.meta.url)),
   text,
   process.argv.slice(2),
 )

@@ -213,7 +213,7 @@ export const RULES: readonly Rule[] = [
 const TYPESCRIPT = /\.ts$/
 
 /** What runs for users, and the database. */
-const PRODUCT = /^(?:packages\/[^/]+\/src|src|storefront|manifest)\/|^schema\.sql$/
+const PRODUCT = /^(?:packages\/[^/]+\/src|src|storefront|manifest)\/|^generated\/schema\.sql$/
 
 const LINES_MAX = 500
 
@@ -320,7 +320,7 @@ if (import.meta.main) {
   const all = readSources(root, [
     '{packages,src,storefront,manifest,test,scripts,bench}/**/*.ts',
     'storefront/browser/*.js',
-    'schema.sql',
+    'generated/schema.sql',
   ])
   const sources = all.filter(({ path }) => TYPESCRIPT.test(path))
   const pages = readSources(root, ['*.md', '{.github,docs,examples,packages}/**/*.md'])

@@ -9,7 +9,7 @@ import { writeOrCheck } from './compare.ts'
 /** The address of a database that no query goes to: the routes describe themselves. */
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing'
 
-/** Writes openapi.json from the routes, without a database. `--check` only compares. */
+/** Writes generated/openapi.json from the routes, without a database. `--check` only compares. */
 async function main(args: readonly string[]): Promise<void> {
   const unused = 'a secret that nothing is signed with'
   const secrets = { OPERATOR_TOKEN: unused, STOREFRONT_TOKEN: unused, SECRET_KEY: unused }
@@ -24,7 +24,11 @@ async function main(args: readonly string[]): Promise<void> {
   const text = await documentText(app)
   await app.close()
   await runtime.close()
-  await writeOrCheck(fileURLToPath(new URL('../openapi.json', import.meta.url)), text, args)
+  await writeOrCheck(
+    fileURLToPath(new URL('../generated/openapi.json', import.meta.url)),
+    text,
+    args,
+  )
 }
 
 await main(process.argv.slice(2))

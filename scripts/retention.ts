@@ -4,7 +4,7 @@ import { SETTINGS } from '../src/config.ts'
 import type { Life } from '../src/platform/retention.ts'
 import { writeOrCheckPart } from './compare.ts'
 
-/** Writes the table of lives into docs/operations.md. `--check` only compares. */
+/** Writes the table of lives into docs/operating/running.md. `--check` only compares. */
 
 const describe = (life: Life): string => {
   if ('forGood' in life) return `kept for good | ${life.forGood}`
@@ -26,5 +26,5 @@ const table = `| Table | Rows are kept | Removed by, or why |
 |---|---|---|
 ${lines.join('\n')}`
 
-const path = fileURLToPath(new URL('../docs/operations.md', import.meta.url))
+const path = fileURLToPath(new URL('../docs/operating/running.md', import.meta.url))
 await writeOrCheckPart(path, 'retention', table, process.argv.slice(2))

@@ -9,7 +9,7 @@ import { migrate } from '../src/db/migrate.ts'
 import { dumpSchema } from '../src/db/schema-dump.ts'
 import { writeOrCheck } from './compare.ts'
 
-/** Writes schema.sql from the migrations, on a server of its own. `--check` only compares. */
+/** Writes generated/schema.sql from the migrations, on a server of its own. `--check` only compares. */
 async function main(args: readonly string[]): Promise<void> {
   const text = await onNewServer(async (url) => {
     await migrate({ url, secretKey: randomBytes(32).toString('hex') })
@@ -21,7 +21,7 @@ async function main(args: readonly string[]): Promise<void> {
       await client.end()
     }
   })
-  await writeOrCheck(fileURLToPath(new URL('../schema.sql', import.meta.url)), text, args)
+  await writeOrCheck(fileURLToPath(new URL('../generated/schema.sql', import.meta.url)), text, args)
 }
 
 async function onNewServer<T>(work: (url: string) => Promise<T>): Promise<T> {

@@ -9,9 +9,9 @@ import { SECTION_TYPES, type SectionType } from '../manifest/section-types.ts'
 import { THEME_TOKENS } from '../manifest/theme-tokens.ts'
 import { writeOrCheck } from './compare.ts'
 
-/** Writes docs/sections.md and its pictures from the section types. `--check` only compares. */
+/** Writes docs/reference/sections.md and its pictures from the section types. `--check` only compares. */
 
-const DOCS = fileURLToPath(new URL('../docs/', import.meta.url))
+const DOCS = fileURLToPath(new URL('../docs/reference/', import.meta.url))
 
 function limitOf(prop: Prop): string {
   switch (prop.kind) {

@@ -5,7 +5,7 @@ import type { EventFace } from '../src/modules/face.ts'
 import { membersOf } from '../src/modules/webhooks/describe.ts'
 import { writeOrCheck } from './compare.ts'
 
-/** Writes the table of events into docs/webhooks.md. `--check` only compares. */
+/** Writes the table of events into docs/guides/webhooks.md. `--check` only compares. */
 
 const BEGIN = '<!-- written by npm run webhook-events -->'
 const END = '<!-- end of what npm run webhook-events writes -->'
@@ -35,7 +35,7 @@ ${lines.join('\n')}
 
 ${END}`
 
-const path = fileURLToPath(new URL('../docs/webhooks.md', import.meta.url))
+const path = fileURLToPath(new URL('../docs/guides/webhooks.md', import.meta.url))
 const page = await readFile(path, 'utf8')
 const begin = page.indexOf(BEGIN)
 const end = page.indexOf(END)

@@ -91,7 +91,7 @@ const isAddressRange = (item: string) =>
 
 /**
  * The settings of a process. This is the only file that reads the environment. A test compares
- * `docs/configuration.md` with this table. Why the readers are no schema: decision 0004.
+ * `docs/reference/configuration.md` with this table. Why the readers are no schema: decision 0004.
  */
 export const SETTINGS = {
   NODE_ENV: oneOf(

@@ -251,7 +251,7 @@ async function examineIsolation(client: pg.Client): Promise<Finding> {
   return fail(
     'row level security',
     detail,
-    'Stop all processes and restore it as in schema.sql: stores can read the data of other stores',
+    'Stop all processes and restore it as in generated/schema.sql: stores can read the data of other stores',
   )
 }
 
@@ -377,7 +377,7 @@ async function examineLedgers(summarize: () => Promise<LedgerSummary>): Promise<
   const { stores, faulty, missing, late, postponed } = await summarize()
   if (faulty > 0) {
     const advice =
-      'Run verify-ledger, and see "A ledger that does not verify" in docs/operations.md'
+      'Run verify-ledger, and see "A ledger that does not verify" in docs/operating/running.md'
     return fail('ledger', `${faulty} of ${stores} do not verify`, advice)
   }
   if (missing + postponed > 0) {

@@ -93,7 +93,7 @@ export function describeAll(): string {
 ${lines.join('\n')}
 
 fairdock help <role> says more about one of them. Settings come from the environment and are listed in
-docs/configuration.md; none is needed to try it: fairdock serve.
+docs/reference/configuration.md; none is needed to try it: fairdock serve.
 `
 }
 

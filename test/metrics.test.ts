@@ -11,7 +11,7 @@ import { openSuperuser } from './harness/superuser.ts'
 
 /** The names of the table of metrics in the document. */
 async function readDocument(): Promise<string[]> {
-  const text = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8')
+  const text = await readFile(new URL('../docs/operating/running.md', import.meta.url), 'utf8')
   const [, chapter = ''] = /\n### Metrics\n([\s\S]*?)\n## /.exec(text) ?? []
   return [...chapter.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name ?? '').sort()
 }

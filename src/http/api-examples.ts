@@ -16,7 +16,7 @@ export type ApiExamples = Readonly<Record<string, ApiExample>>
  * answer with this file, so that none can be wrong.
  */
 export const readExamples = (): ApiExamples =>
-  JSON.parse(readFileSync(new URL('./api-examples.json', import.meta.url), 'utf8'))
+  JSON.parse(readFileSync(new URL('../../generated/api-examples.json', import.meta.url), 'utf8'))
 
 const JSON_TYPE = 'application/json'
 

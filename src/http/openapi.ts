@@ -121,7 +121,7 @@ export function describeApi(app: App, options: DescribeOptions = {}): void {
 
   let bytes: Buffer | undefined
   app.get('/openapi.json', { config: { plane: 'public', hidden: true } }, async (_, reply) => {
-    bytes ??= Buffer.from(await documentText(app))
+    bytes ??= Buffer.from(JSON.stringify(await readDocument(app)))
     return reply.type('application/json; charset=utf-8').send(bytes)
   })
 }
@@ -209,7 +209,7 @@ function describeWebhooks(
 /** Reads the document of an app that is ready. */
 export const readDocument = (app: App): Promise<ApiDocument> => app.makeDocument()
 
-/** The document as it is served and committed: the same routes give the same bytes. */
+/** The document as it is committed: indented, so that a change is read line by line. It is served without. */
 export const documentText = async (app: App) =>
   `${JSON.stringify(await readDocument(app), null, 2)}\n`
 

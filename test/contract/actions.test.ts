@@ -21,7 +21,9 @@ const ROUTES: Record<string, string> = {
 const routeOf = (action: string): string =>
   ROUTES[action] ?? `/v1/merchant/orders/{id}/${action.replaceAll('_', '-')}`
 
-const { paths } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
+const { paths } = JSON.parse(
+  readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'),
+)
 
 for (const action of ACTIONS) {
   test(`the action ${action} has a route`, () => {

@@ -24,7 +24,7 @@ function* objectsOf(value: unknown): Generator<Record<string, unknown>> {
 }
 
 test('every example in the document is valid', () => {
-  const description = JSON.parse(readFileSync(`${ROOT}/openapi.json`, 'utf8'))
+  const description = JSON.parse(readFileSync(`${ROOT}/generated/openapi.json`, 'utf8'))
   let seen = 0
   for (const { examples, ...schema } of objectsOf(description)) {
     if (!Array.isArray(examples)) continue

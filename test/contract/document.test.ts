@@ -7,7 +7,7 @@ import { describeIssue } from '../../src/http/errors.ts'
 
 /** The document that is served; a check keeps it equal to the routes. */
 const published: ApiDocument = JSON.parse(
-  readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'),
 )
 
 /** Every shape in the bodies of requests, at any depth, with those that they refer to. */

@@ -12,7 +12,7 @@ import { makeInvoices, makePlans } from './make-billing.ts'
 
 /** The document that is served; a check keeps it equal to the routes. */
 const published: ApiDocument = JSON.parse(
-  readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'),
 )
 
 interface ListRoute {

@@ -19,7 +19,7 @@ function listLogged(call: string): string[] {
 }
 
 /** The texts in the first column of the tables of the page. */
-const listed = readText('docs/operations.md')
+const listed = readText('docs/operating/running.md')
   .split('\n')
   .flatMap((line) => (line.startsWith('| `') ? [line.slice(0, line.indexOf(' | '))] : []))
 
@@ -39,7 +39,7 @@ test('the operations page says what to do about every warning', () => {
 })
 
 test('the contract page lists every operation with its scope, and the operations of shoppers', () => {
-  const [, chapter = ''] = readText('docs/contract.md').split('### The operations\n')
+  const [, chapter = ''] = readText('docs/rulings/everywhere.md').split('### The operations\n')
   const [table = ''] = chapter.split('\n## ')
   const rows = [...table.matchAll(/^\| `(\w+)` \|.*\| `([\w:]+)` \| (yes)? ?\|$/gm)]
   assert.deepEqual(Object.fromEntries(rows.map(([, name, scope]) => [name, scope])), LOOKUP_SCOPES)

@@ -38,7 +38,7 @@ test('the example moves the time of a sandbox, and prints what happened', async 
   assert.match((await advance('example', 'a month')).stderr, /^set must be/)
   await app.store('plain')
   assert.match((await advance('plain', 'P1M')).stderr, /Only a sandbox store/)
-  for (const page of ['docs/test-clock.md', 'examples/test-clock/README.md']) {
+  for (const page of ['docs/guides/test-clock.md', 'examples/test-clock/README.md']) {
     assert.ok(readFileSync(`${ROOT}${page}`, 'utf8').includes(`node ${PROGRAM} P1M`), page)
   }
 })

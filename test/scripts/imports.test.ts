@@ -209,7 +209,7 @@ describe('the house rules', () => {
     ['a date of the machine', 'src/app.ts', 'const at = new Date().toISOString()'],
     ['a random id of a row', 'src/modules/orders/write-order.ts', 'const id = randomUUID()'],
     ['a random id in a statement', 'src/modules/orders/queries.ts', 'values (gen_random_uuid())'],
-    ['a random default', 'schema.sql', '  id uuid not null default gen_random_uuid(),'],
+    ['a random default', 'generated/schema.sql', '  id uuid not null default gen_random_uuid(),'],
     ['a page by offset', 'src/modules/stores/queries.ts', `limit 10 offset \${offset}`],
     ['a count for a page', 'src/platform/audit.ts', 'select count(*)::int as total from stores'],
     ['a literal spread to save lines', 'src/app.ts', '    ...{ name, email },'],
@@ -302,7 +302,7 @@ describe('the house rules', () => {
       { path: 'src/platform/leases.ts', text: 'set lease_token = gen_random_uuid()' },
       { path: 'src/modules/orders/write-order.ts', text: 'const id = newId()' },
       { path: 'test/app.test.ts', text: `// ${'x'.repeat(117)}` },
-      { path: 'schema.sql', text: '  id uuid default fd_uuid(), at default now()' },
+      { path: 'generated/schema.sql', text: '  id uuid default fd_uuid(), at default now()' },
       { path: 'src/worker.ts', text: 'fd_now() clock.now() performance.now() new Date(at)' },
     ]
     assert.deepEqual(findBreaches(sources), [])

@@ -27,7 +27,7 @@ const run = promisify(execFile)
 
 /** The commands of the page whose block has the program. Copies of files are not about the database. */
 async function commandsOf(program: string): Promise<string> {
-  const page = await readFile(join(ROOT, 'docs/operations.md'), 'utf8')
+  const page = await readFile(join(ROOT, 'docs/operating/running.md'), 'utf8')
   const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block ?? '')
   const found = blocks.filter((block) => block.includes(`${program} `))
   assert.equal(found.length, 1, `the page has one block with ${program}`)

@@ -1,7 +1,7 @@
 import { sum } from '../../kernel/money.ts'
 /**
  * What each figure means. The fields of the API, their descriptions in the API document, the rows of a
- * drill-down and docs/analytics.md are all made from this file, so that no two of them can differ.
+ * drill-down and docs/reference/analytics.md are all made from this file, so that no two of them can differ.
  */
 
 /** Raised when a figure changes its meaning: a reader who stores figures must not mix two. */

@@ -1,7 +1,7 @@
 import type { FeedStore } from './items.ts'
 import type { FeedItem } from './schema.ts'
 
-/** A file from which other services read a catalog. The sources and dates of the formats are in docs/feeds.md. */
+/** A file from which other services read a catalog. docs/guides/feeds.md has the sources and dates of the formats. */
 export interface FeedFormat {
   file: string
   contentType: string

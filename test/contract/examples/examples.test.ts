@@ -40,7 +40,7 @@ import { moveTime, sendBeans } from './subscriptions.ts'
  * document, so that every example is a real answer to a test. `UPDATE_EXAMPLES=1` writes the file again.
  */
 
-const FILE = fileURLToPath(new URL('../../../src/http/api-examples.json', import.meta.url))
+const FILE = fileURLToPath(new URL('../../../generated/api-examples.json', import.meta.url))
 
 const SHIP_TO = {
   label: 'Home',

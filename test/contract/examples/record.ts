@@ -25,7 +25,7 @@ const WITHOUT = [
   '/v1/merchant/ledger',
   // It calls the endpoint, which a story does not have.
   '/v1/merchant/webhooks/{id}/test',
-  // Tens of kilobytes, which docs/sections.md shows better.
+  // Tens of kilobytes, which docs/reference/sections.md shows better.
   '/v1/sections',
   // Of a payment without an answer, hours later.
   '/v1/stores/{tenant}/payments/{attempt_id}/resolve',

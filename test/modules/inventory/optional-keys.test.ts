@@ -31,7 +31,7 @@ async function assertOnce(send: () => Promise<Answer>, status = 200): Promise<An
 
 /** Whether the published document requires the key of a route; null where it takes none. */
 function requiresKey(path: string): boolean | null {
-  const text = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../../generated/openapi.json', import.meta.url), 'utf8')
   const { parameters = [] } = JSON.parse(text).paths[path].post
   const key = parameters.find(({ name }: { name: string }) => name === 'Idempotency-Key')
   return key === undefined ? null : key.required === true

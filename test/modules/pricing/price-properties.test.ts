@@ -83,7 +83,7 @@ interface SharingLine {
   line_total_cents: number
 }
 
-/** The rule of docs/contract.md, cent by cent, for an amount that is split by line totals. */
+/** The rule of docs/rulings/, cent by cent, for an amount that is split by line totals. */
 function sharesByRule(cents: number, all: readonly SharingLine[]): number[] {
   const isFree = all.every(({ line_total_cents }) => line_total_cents === 0)
   const weights = all.map((each) => (isFree ? each.quantity : each.line_total_cents))

@@ -294,7 +294,7 @@ describe('a move of the clock', () => {
   })
 
   test('runs no kind of work that the guide does not explain', async () => {
-    const page = await readFile('docs/test-clock.md', 'utf8')
+    const page = await readFile('docs/guides/test-clock.md', 'utf8')
     // Events are shown by what follows from them.
     const kinds = held.app.mover().work.map(({ kind }) => kind)
     const shown = kinds.filter((kind) => !['internal_event', 'event'].includes(kind))

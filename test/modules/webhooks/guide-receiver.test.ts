@@ -11,7 +11,7 @@ import { freePort } from '../../harness/ports.ts'
 import { openWebhooksApp, PLACED } from './setup.ts'
 
 test("the guide's receiver accepts each event of the platform once, and nothing else", async (t) => {
-  const guide = await readFile(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')
+  const guide = await readFile(new URL('../../../docs/guides/webhooks.md', import.meta.url), 'utf8')
   const [recipe = '', receiver = ''] = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(
     (found) => found[1],
   )

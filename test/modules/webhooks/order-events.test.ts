@@ -32,7 +32,7 @@ function openFeed({ app, shop }: OrderStore) {
 
 /** The envelope of an event as openapi.json describes it, with every `$ref` replaced by its shape. */
 const published = JSON.parse(
-  readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../generated/openapi.json', import.meta.url), 'utf8'),
 )
 const inlineRefs = (shape: unknown): unknown => {
   if (Array.isArray(shape)) return shape.map(inlineRefs)

@@ -51,7 +51,7 @@ test('signatures of Standard Webhooks use the key bytes after the prefix', () =>
   assert.equal(headers['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
 })
 
-const guide = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../../docs/guides/webhooks.md', import.meta.url), 'utf8')
 const recipe = (language: string) =>
   new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? ''
 

@@ -19,7 +19,7 @@ import {
 
 describe('the lives of tables', () => {
   test('name every table of the schema, and no other', async () => {
-    const schema = await readFile(new URL('../../../schema.sql', import.meta.url), 'utf8')
+    const schema = await readFile(new URL('../../../generated/schema.sql', import.meta.url), 'utf8')
     const tables = [...schema.matchAll(/^create (?:unlogged )?table (\w+) /gm)].map(
       ([, name]) => name,
     )
