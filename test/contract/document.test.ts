@@ -101,3 +101,64 @@ describe('the published document', () => {
     }
   })
 })
+
+/** The verbs of operations that have one meaning, as CONTRIBUTING lists them; a summary begins with its verb. */
+const VERBS = 'list read set change create add delete remove preview export print show'.split(' ')
+
+/** Verbs for the same acts: an operation has none of them. */
+const OTHER_VERBS = 'get put update make store modify edit fetch find view display'.split(' ')
+
+/** The verbs that a method may have, of those with one meaning. Any other verb says more: `refundOrder`. */
+const OF_METHOD: Readonly<Record<string, readonly string[]>> = {
+  get: ['list', 'read', 'preview', 'export', 'print', 'show'],
+  put: ['set'],
+  patch: ['change'],
+  delete: ['delete', 'remove'],
+  post: ['create', 'add', 'preview', 'set', 'export', 'change'],
+}
+
+/** What the path of a file ends in says how it is read. */
+const OF_FILE: Readonly<Record<string, string>> = { csv: 'export', pdf: 'print', html: 'show' }
+
+/** What is known under another verb: an edit of an order pays the difference, and a password is changed by the old one. */
+const NAMED_BY_CUSTOM: readonly string[] = ['editOrder', 'editShopperOrder', 'changePassword']
+
+const OPERATIONS = Object.entries(published.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId = '', summary = '' }]) => ({
+    method,
+    id: operationId,
+    verb: /^[a-z]+/.exec(operationId)?.[0] ?? '',
+    first: summary.split(' ', 1)[0]?.toLowerCase() ?? '',
+    file: /\.([a-z]+)$/.exec(path)?.[1] ?? '',
+  })),
+)
+
+describe('the name of an operation', () => {
+  const idsOf = (isWrong: (operation: (typeof OPERATIONS)[number]) => boolean) =>
+    OPERATIONS.filter(isWrong).map(({ id }) => id)
+
+  test('has one verb for one act, by its method', () => {
+    const wrong = idsOf(
+      ({ id, method, verb }) =>
+        !NAMED_BY_CUSTOM.includes(id) &&
+        (OTHER_VERBS.includes(verb) ||
+          (VERBS.includes(verb) && !OF_METHOD[method]?.includes(verb))),
+    )
+    assert.deepEqual(wrong, [])
+  })
+
+  test('has the verb of its file, and show for a page alone', () => {
+    const wrong = idsOf(
+      ({ file, verb }) =>
+        (file in OF_FILE && verb !== OF_FILE[file]) || (verb === 'show' && file !== 'html'),
+    )
+    assert.deepEqual(wrong, [])
+  })
+
+  test('has the verb that its summary begins with', () => {
+    const wrong = idsOf(
+      ({ verb, first }) => [...VERBS, ...OTHER_VERBS].includes(first) && first !== verb,
+    )
+    assert.deepEqual(wrong, [])
+  })
+})

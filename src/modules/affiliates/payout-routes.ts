@@ -145,10 +145,10 @@ const payoutRoutes =
         },
         preValidation: emptyBody,
         schema: {
-          operationId: 'makePayouts',
+          operationId: 'createPayouts',
           tags,
           summary:
-            'Make payouts of all approved commissions: for the affiliates that are named, or for all that are due. A negative balance carries over and is not paid.',
+            'Create payouts of all approved commissions: for the affiliates that are named, or for all that are due. A negative balance carries over and is not paid.',
           body: NewPayouts,
           response: { 201: PayoutsMade },
         },

@@ -246,7 +246,7 @@ const codeRoutes: Routes = async (app) => {
       schema: {
         operationId: 'switchReferralCode',
         tags,
-        summary: 'Switch a code off or on again. No other affiliate can get the code.',
+        summary: 'Switch a referral code off or on again. No other affiliate can get the code.',
         params: Params('id', 'code'),
         body: CodePatch,
         response: { 200: OneAffiliate },
@@ -266,10 +266,10 @@ const personRoutes =
       {
         config: { scope: MANAGE, failures: ['affiliate_not_found'] },
         schema: {
-          operationId: 'linkAffiliatePage',
+          operationId: 'createAffiliateLink',
           tags,
           summary:
-            "Make a link to an affiliate's page: codes, commissions and payouts. It works for 90 days.",
+            "Create a link to an affiliate's page: codes, commissions and payouts. It works for 90 days.",
           params: Params('id'),
           response: { 201: PageLink },
         },
@@ -284,7 +284,8 @@ const personRoutes =
         schema: {
           operationId: 'exportAffiliate',
           tags,
-          summary: 'Read all that the store has of a person who is an affiliate, for them.',
+          summary:
+            'Export all data that the store has about a person who is an affiliate, for them.',
           params: Params('id'),
           response: { 200: Type.Object({ data: OpenObject }) },
         },

@@ -90,7 +90,7 @@ export const storefrontRoutes =
           operationId: 'openAffiliatePage',
           tags,
           summary:
-            "Read an affiliate's page by the token of its link. A token that expired, or of another store, is a 404.",
+            "Open an affiliate's page by the token of its link. A token that expired, or of another store, is a 404.",
           params: Params('tenant'),
           body: OpenPage,
           response: { 200: AffiliatePage },

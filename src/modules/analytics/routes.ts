@@ -140,7 +140,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
     {
       config,
       schema: {
-        operationId: `${operationId}Csv`,
+        operationId: operationId.replace(/^read/, 'export'),
         tags,
         summary: summary.replace(/^Read /, 'Export as CSV '),
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
@@ -415,8 +415,7 @@ export const storefrontRoutes =
         schema: {
           operationId: 'countFunnelEvents',
           tags: ['checkout'],
-          summary:
-            'Add events of the funnel to the counts of the day. No data about the shopper is stored.',
+          summary: 'Count events of the funnel by day. No data about the shopper is stored.',
           params: Params('tenant'),
           body: FunnelEvents,
           response: {

@@ -139,7 +139,7 @@ const planRoutes =
         schema: {
           operationId: 'setStoreBillingPlan',
           tags,
-          summary: 'Give a store a plan from today on, and the tier of the plan.',
+          summary: 'Set the plan of a store from today on, and with it the tier.',
           params: Params('tenant'),
           body: PlanChoice,
           response: { 200: ref(MyPlan) },
@@ -210,7 +210,7 @@ const chargeRoutes =
         schema: {
           operationId: 'chargeStore',
           tags,
-          summary: "Add a one-off line to the draft of the store's running month.",
+          summary: 'Charge a store once: adds a line to the draft invoice of the current month.',
           params: Params('tenant'),
           body: NewCharge,
           response: { 201: Type.Object({ charge: Charge }) },

@@ -108,7 +108,7 @@ const readRoutes =
         schema: {
           operationId: 'printLabel',
           tags,
-          summary: 'Read the shipping label of a parcel as a PDF, as its carrier made it.',
+          summary: 'Print the shipping label of a parcel: a PDF, as its carrier made it.',
           params: Params('id'),
           response: {
             200: { content: { 'application/pdf': { schema: Type.String({ format: 'binary' }) } } },

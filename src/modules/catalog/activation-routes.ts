@@ -71,7 +71,7 @@ export const operatorRoutes =
           operationId: 'activateProduct',
           tags: ['operator'],
           summary:
-            'Make a draft product active. Merchants cannot; their open request for it is approved.',
+            'Activate a draft product. Merchants cannot; their open request for it is approved.',
           params: Params('tenant', 'id'),
           response: { 200: Type.Object({ product: ref(MerchantProduct), warnings }) },
         },
@@ -90,7 +90,7 @@ export const operatorRoutes =
           operationId: 'unarchiveProduct',
           tags: ['operator'],
           summary:
-            'Make an archived product a draft again. Merchants cannot. 409 `slug_exists` if another product has its slug by now.',
+            'Unarchive a product: it is a draft again. Merchants cannot. 409 `slug_exists` if another product has its slug by now.',
           params: Params('tenant', 'id'),
           response: { 200: Type.Object({ product: ref(MerchantProduct) }) },
         },

@@ -63,9 +63,9 @@ export const merchantRoutes: Routes = async (app) => {
         failures: ['collection_not_found', 'slug_exists', 'limit_reached'],
       },
       schema: {
-        operationId: 'updateCollection',
+        operationId: 'changeCollection',
         tags: ['merchant-commerce'],
-        summary: 'Update a collection. Members that are not sent stay as they are.',
+        summary: 'Change a collection. Members that are not sent stay as they are.',
         params: Params('id'),
         body: CollectionPatch,
         response: { 200: OneCollection },
@@ -81,7 +81,7 @@ export const merchantRoutes: Routes = async (app) => {
     {
       config: { scope: 'manage:own_catalog', failures: ['collection_not_found'] },
       schema: {
-        operationId: 'removeCollection',
+        operationId: 'deleteCollection',
         tags: ['merchant-commerce'],
         summary: 'Delete a collection. Its products stay.',
         params: Params('id'),

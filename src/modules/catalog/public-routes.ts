@@ -208,7 +208,7 @@ export const publicRoutes =
         schema: {
           operationId: 'readStorefrontSitemap',
           tags: ['public'],
-          summary: `List the slugs of the active products of a live store, oldest first, for a sitemap: ${count(live.SITEMAP_PART)} in each part.`,
+          summary: `Read a part of the sitemap: the slugs of ${count(live.SITEMAP_PART)} active products of a live store, oldest first.`,
           params: Params('tenant'),
           response: {
             200: Type.Object({

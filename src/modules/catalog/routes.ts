@@ -151,10 +151,10 @@ export const merchantRoutes =
           failures: ['product_not_found', 'slug_exists', 'limit_reached'],
         },
         schema: {
-          operationId: 'updateProduct',
+          operationId: 'changeProduct',
           tags: ['merchant-commerce'],
           summary:
-            'Update a product. Members that are not sent stay as they are; the status cannot change here.',
+            'Change a product. Members that are not sent stay as they are; the status cannot change here.',
           params: Params('id'),
           body: ProductPatch,
           response: { 200: WrittenProduct },
@@ -198,7 +198,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'createVariant',
           tags: ['merchant-commerce'],
-          summary: "Add a variant to a product. Without a currency it has the store's.",
+          summary: "Create a variant of a product. Without a currency it has the store's.",
           params: Params('id'),
           body: NewVariant,
           response: { 201: WrittenVariant },
@@ -216,9 +216,9 @@ export const merchantRoutes =
           failures: ['variant_not_found', 'sku_exists', 'options_exist', 'limit_reached'],
         },
         schema: {
-          operationId: 'updateVariant',
+          operationId: 'changeVariant',
           tags: ['merchant-commerce'],
-          summary: 'Update a variant. Members that are not sent stay as they are.',
+          summary: 'Change a variant. Members that are not sent stay as they are.',
           params: Params('id', 'variantId'),
           body: VariantPatch,
           response: { 200: WrittenVariant },

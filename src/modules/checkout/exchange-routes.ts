@@ -60,7 +60,7 @@ async function exchangeRoutes(app: App, deps: CheckoutRouteDeps) {
         operationId: 'exchangeReturn',
         tags,
         summary:
-          "Make an order with new goods that is paid from the return's refund. What the refund does not cover is asked of the shopper, and never charged.",
+          'Exchange a return for new goods: an order that its refund pays. The shopper is asked to pay the rest, and never charged for it.',
         params: Params('id'),
         body: NewExchange,
         response: { 201: Exchanged },

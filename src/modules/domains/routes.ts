@@ -140,7 +140,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'setPrimaryDomain',
           tags: ['merchant-ops'],
-          summary: 'Make an active hostname the primary one. The others redirect to it.',
+          summary: 'Set the primary hostname, which must be active. The others redirect to it.',
           params: Params('id'),
           response: { 200: OneDomain },
         },
@@ -195,7 +195,7 @@ export const operatorRoutes =
       {
         config: { failures: ['unknown_tenant', 'domain_not_found'] },
         schema: {
-          operationId: 'operatorRemoveDomain',
+          operationId: 'removeStoreDomain',
           tags: ['operator'],
           summary: 'Remove a hostname from a store. Another store can claim it at once.',
           params: Params('tenant', 'id'),

@@ -174,7 +174,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listTenantFeatures',
           tags: ['operator'],
-          summary: 'Read the tier and the add-ons of a store.',
+          summary: 'List the add-ons of a store, with its tier.',
           params: Params('tenant'),
           response: { 200: FeatureList },
         },

@@ -29,7 +29,7 @@ const settingsRoutes =
         schema: {
           operationId: 'readFraudSettings',
           tags,
-          summary: 'Read by what orders are held and refused, and the defaults.',
+          summary: 'Read the settings by which orders are held and refused, and their defaults.',
           response,
         },
       },
@@ -41,7 +41,7 @@ const settingsRoutes =
       {
         config: { scope, failures: ['feature_not_enabled', 'operator_restricted'] },
         schema: {
-          operationId: 'changeFraudSettings',
+          operationId: 'setFraudSettings',
           tags,
           summary:
             'Set thresholds, points, what holds and what refuses an order, and how often a shopper may try. What the body leaves out is the default. Needs the add-on `advanced_fraud`.',

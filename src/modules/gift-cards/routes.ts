@@ -220,7 +220,7 @@ const updateRoutes: Routes = async (app) => {
     {
       config: { scope, failures: CHANGE_FAILURES },
       schema: {
-        operationId: 'updateGiftCard',
+        operationId: 'changeGiftCard',
         tags,
         summary:
           'Change the expiry or the note of a gift card, or its recipient while its code has not been mailed.',
@@ -246,7 +246,7 @@ export const storefrontRoutes =
           operationId: 'checkGiftCard',
           tags: ['storefront'],
           summary:
-            'Read the spendable balance of a gift card. Unknown, disabled and expired cards get the same 404.',
+            'Check the spendable balance of a gift card. Unknown, disabled and expired cards get the same 404.',
           params: Params('tenant'),
           body: CodeToCheck,
           response: { 200: Type.Object({ gift_card: ShownBalance }) },

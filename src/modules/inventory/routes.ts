@@ -118,7 +118,7 @@ const stockRoutes: Routes = async (app) => {
     {
       config: { scope, failures: ['variant_not_found'] },
       schema: {
-        operationId: 'putInventorySettings',
+        operationId: 'setInventorySettings',
         tags,
         summary:
           "Set whether a variant's stock is tracked, whether it can be backordered, and when it is low.",

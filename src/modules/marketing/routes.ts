@@ -148,7 +148,7 @@ export const merchantRoutes: Routes = async (app) => {
     {
       config: { scope, failures: ['coupon_not_found', 'limit_reached'] },
       schema: {
-        operationId: 'makeCouponCodes',
+        operationId: 'createCouponCodes',
         tags: ['merchant-ops'],
         summary: 'Create single-use codes for a coupon, at most 1,000 at a time.',
         params: Params('id'),

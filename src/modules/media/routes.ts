@@ -169,7 +169,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'changeAsset',
           tags: ['merchant-ops'],
-          summary: 'Set the alternative text of an asset.',
+          summary: 'Change the alternative text of an asset.',
           params: Params('sha256'),
           body: AssetPatch,
           response: { 200: OneAsset },
@@ -320,7 +320,7 @@ export const publicRoutes =
         schema: {
           operationId: 'readAssetBytes',
           tags: ['public'],
-          summary: 'Get the bytes of an asset. The answer has an ETag and supports ranges.',
+          summary: 'Read the bytes of an asset. The answer has an ETag and supports ranges.',
           params: Params('tenant', 'file'),
           response: { 200: Bytes, 206: Bytes },
         },

@@ -38,7 +38,7 @@ export const storefrontRoutes =
           operationId: 'openOrderLink',
           tags,
           summary:
-            "Read the order's id and customer_ref from the token of a mailed link. A token that expired, or of another store, is a 404.",
+            "Open a mailed link to an order: its token gives the order's id and customer_ref. A token that expired, or of another store, is a 404.",
           params: Params('tenant'),
           body: LinkToken,
           response: { 200: OpenedLink },

@@ -156,7 +156,7 @@ const readRoutes =
       {
         config: { ...config, query: pageQuery(TIMELINE) },
         schema: {
-          operationId: 'readOrderTimeline',
+          operationId: 'listOrderTimeline',
           tags,
           summary: 'List the timeline of an order, oldest first.',
           params: Params('id'),
@@ -173,7 +173,7 @@ const annotateRoutes: Routes = async (app) => {
     {
       config: { scope: MANAGE, failures: ['order_not_found', 'limit_reached'] },
       schema: {
-        operationId: 'noteOrder',
+        operationId: 'addOrderNote',
         tags,
         summary: 'Add a note to an order. Only the merchant sees it.',
         params: Params('id'),

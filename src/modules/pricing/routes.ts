@@ -96,7 +96,7 @@ const groupRoutes: Routes = async (app) => {
     {
       config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND] },
       schema: {
-        operationId: 'removePricingGroup',
+        operationId: 'deletePricingGroup',
         tags: ['merchant-ops'],
         summary: 'Delete a group with its members and prices.',
         params: Params('id'),

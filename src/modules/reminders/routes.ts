@@ -31,7 +31,7 @@ export const merchantRoutes: Routes = async (app) => {
     {
       config: { scope },
       schema: {
-        operationId: 'changeReminderSettings',
+        operationId: 'setReminderSettings',
         tags,
         summary:
           'Switch reminders of unfinished checkouts on or off. Switch them on only if the law of your shoppers allows them. Switching them off deletes all stored carts.',

@@ -116,7 +116,7 @@ const changeRoutes: Routes = async (app) => {
       schema: {
         operationId: 'createReturn',
         tags,
-        summary: 'Make a return of units that have shipped. It is approved at once.',
+        summary: 'Create a return of units that have shipped. It is approved at once.',
         body: NewReturn,
         response: { 201: OneReturn },
       },

@@ -49,7 +49,7 @@ const settingsRoutes: Routes = async (app) => {
     {
       config: { scope: 'write:own_store' },
       schema: {
-        operationId: 'changeMailSettings',
+        operationId: 'setMailSettings',
         tags: ['merchant-ops'],
         summary:
           'Switch kinds of mail to shoppers on or off. A mail of a kind that is off is skipped, also if it waits already.',
@@ -104,7 +104,7 @@ export const merchantRoutes =
           operationId: 'previewMail',
           tags: ['merchant-commerce'],
           summary:
-            'Show a kind of mail as the store would send it, with an order of the store or with a made-up one. The preview has no working link and no code of a gift card.',
+            'Preview a kind of mail as the store would send it, with an order of the store or with a made-up one. The preview has no working link and no code of a gift card.',
           response: { 200: MailPreview },
         },
       },

@@ -128,7 +128,7 @@ export const publicRoutes =
         schema: {
           operationId: 'resolveSite',
           tags: ['public'],
-          summary: 'Find a live store by hostname or tenant. Supports If-None-Match (304).',
+          summary: 'Resolve a hostname or tenant to its live store. Supports If-None-Match (304).',
           response: { 200: ref(ResolvedSite) },
         },
       },
@@ -181,7 +181,7 @@ export const publicRoutes =
         schema: {
           operationId: 'resolvePreview',
           tags: ['public'],
-          summary: 'Read a site version by preview token. The answer is never cached.',
+          summary: 'Resolve a preview token to its site version. The answer is never cached.',
           response: { 200: ref(ResolvedPreview) },
         },
       },
@@ -339,7 +339,7 @@ export const operatorRoutes =
           },
         },
         schema: {
-          operationId: 'operatorSaveManifest',
+          operationId: 'saveStoreManifest',
           tags: ['operator'],
           summary: 'Save and publish a manifest, with an override of prohibited health claims.',
           params: Params('tenant'),

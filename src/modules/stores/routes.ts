@@ -32,9 +32,9 @@ export const merchantRoutes: Routes = async (app) => {
     {
       config: { scope: 'write:own_store', failures: ['currency_fixed'] },
       schema: {
-        operationId: 'updateMyStore',
+        operationId: 'changeMyStore',
         tags: ['merchant-ops'],
-        summary: "Update the store's name, currency, language, time zone or stock hint.",
+        summary: "Change the store's name, currency, language, time zone or stock hint.",
         body: StorePatch,
         response: { 200: OneStore },
       },

@@ -212,7 +212,7 @@ async function storeRoutes(app: App) {
     {
       config: { scope },
       schema: {
-        operationId: 'putSubscriptionSettings',
+        operationId: 'setSubscriptionSettings',
         tags,
         summary: 'Set the settings of renewals. A member that is left out has its default.',
         body: SettingsChange,
@@ -264,7 +264,7 @@ export const storefrontRoutes =
           operationId: 'openSubscriptionLink',
           tags: SHOPPER.tags,
           summary:
-            "Read the subscription's id and customer_ref from the token of a mailed link. A token that expired, or of another store, is a 404.",
+            "Open a mailed link to a subscription: its token gives the subscription's id and customer_ref. A token that expired, or of another store, is a 404.",
           params: Params('tenant'),
           body: LinkToken,
           response: { 200: OpenedLink },

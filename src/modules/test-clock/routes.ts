@@ -58,7 +58,7 @@ export const merchantRoutes =
           operationId: 'resetTestClock',
           tags,
           summary:
-            'Set the time of a sandbox store without orders back to machine time. Rows that it has written keep their dates.',
+            'Reset the time of a sandbox store without orders to machine time. Rows that it has written keep their dates.',
           response: { 200: ref(StoreTime) },
         },
       },
@@ -77,7 +77,7 @@ export const operatorRoutes =
           operationId: 'setStoreSandbox',
           tags: ['operator'],
           summary:
-            'Make a store a sandbox, which can move its time and never reaches a real gateway.',
+            'Set that a store is a sandbox, which can move its time and never reaches a real gateway.',
           params: Params('tenant'),
           body: SandboxChange,
           response: { 200: Type.Object({ store: ref(Store) }) },

@@ -32,7 +32,7 @@ export const merchantRoutes =
           operationId: 'readCompliance',
           tags: ['merchant-ops'],
           summary:
-            'List what the store still has to do by law and by the rules of the platform, by what it has published, the worst first. It is a help, and no legal advice.',
+            'Read what the store still has to do by law and by the rules of the platform, judged by what it has published, the worst first. It is a help, and no legal advice.',
           response: { 200: Compliance },
         },
       },

@@ -187,7 +187,7 @@ const deliveryRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listEvents',
         tags,
-        summary: 'Read the feed: all events after a position, in order and without gaps.',
+        summary: 'List the feed: all events after a position, in order and without gaps.',
         response: { 200: Feed },
       },
     },
