@@ -4,13 +4,13 @@ import type { ErrorTable } from '../error-codes.ts'
 import type { Lives } from '../platform/retention.ts'
 
 /**
- * What a module says of itself to the rest of the house, in its `module.ts`: data that loads nothing heavy. Lower
- * layers never read faces; `compose/` hands them what they need (decision 0075).
+ * A module's description of itself for the rest of the program, in its `module.ts`: data that loads nothing heavy.
+ * Lower layers never read faces; `compose/` passes them what they need (decision 0075).
  */
 export interface Face {
   /** The folder of the module. */
   readonly name: string
-  /** What it is, in one line of ARCHITECTURE.md. */
+  /** The module in one line, as ARCHITECTURE.md shows it. */
   readonly is: string
   /** The modules that it enters. The import check refuses others, and names that no import needs. */
   readonly uses: readonly string[]
@@ -24,7 +24,7 @@ export interface Face {
   readonly errors?: ErrorTable
   /** Its share in the erasure of a customer. `views/erase-order.ts` has its rank, the order of locks. */
   readonly customerData?: () => Promise<CustomerData>
-  /** What it tells the programs of its stores, as the API document and the guide describe it. */
+  /** Its events, as the API document and the guide describe them to integrators. */
   readonly events?: () => Promise<{ readonly events: readonly EventFace[] }>
 }
 
@@ -77,7 +77,7 @@ export interface OwnLimit extends Bound {
   readonly used: number
 }
 
-/** A kind of events of a store. */
+/** An event of a store, as the API document describes it. */
 export interface EventFace<S extends TSchema = TSchema> {
   /** Stored with each event and named by endpoints, so that it never changes. */
   readonly type: string

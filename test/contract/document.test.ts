@@ -120,7 +120,7 @@ const OF_METHOD: Readonly<Record<string, readonly string[]>> = {
 /** What the path of a file ends in says how it is read. */
 const OF_FILE: Readonly<Record<string, string>> = { csv: 'export', pdf: 'print', html: 'show' }
 
-/** What is known under another verb: an edit of an order pays the difference, and a password is changed by the old one. */
+/** Acts with a name of their own: an edit of an order pays the difference, a new password needs the old one. */
 const NAMED_BY_CUSTOM: readonly string[] = ['editOrder', 'editShopperOrder', 'changePassword']
 
 const OPERATIONS = Object.entries(published.paths).flatMap(([path, methods]) =>

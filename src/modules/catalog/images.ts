@@ -8,7 +8,7 @@ import { recordChange } from './record-change.ts'
 import { IMAGES_MAX, type NewImage, type StoredImage } from './schema.ts'
 import { change, get } from './service.ts'
 
-/** An image with its alternative text: the one sent, else the one that the product has for it. */
+/** An image with its alternative text: the one that is sent, else the one that the product has for it. */
 function withAlt({ asset_ref, alt }: NewImage, before: readonly StoredImage[]): StoredImage {
   const known = before.find((each) => each.asset_ref === asset_ref)
   return { asset_ref, alt: alt === undefined ? (known?.alt ?? null) : alt }

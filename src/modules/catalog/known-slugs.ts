@@ -17,7 +17,7 @@ const KEY = 'catalog/slugs'
 /** How many slugs must be missing before the filter is made: reading all slugs costs as much as some of the misses. */
 const MISSES_MIN = 50
 
-/** How many stores are counted. When there are more, all of them begin anew. */
+/** How many stores are counted. When there are more, all counts begin anew. */
 const STORES_MAX = 1_000
 
 export type SlugKind = 'product' | 'collection'
@@ -35,7 +35,7 @@ export class KnownSlugs {
     const misses = (this.#misses.get(tenant) ?? 0) + 1
     if (this.#misses.size >= STORES_MAX) this.#misses.clear()
     this.#misses.set(tenant, misses % MISSES_MIN)
-    // The caller does not wait for it, and the next one finds a fault of the database without it.
+    // The caller does not wait for the filter, and a fault of the database shows to the next caller without it.
     if (misses === MISSES_MIN) this.#load(tenant).catch(() => {})
   }
 
@@ -71,7 +71,7 @@ const namesOf = (found: { products: readonly string[]; collections: readonly str
 const BITS_PER_NAME = 16
 const HASHES = 7
 
-/** Another choice in each process, so that no caller can look for slugs that the filter lets through. */
+/** Random in each process, so that no caller can find slugs that the filter lets through. */
 const SEEDS = [randomInt(2 ** 32), randomInt(2 ** 32)] as const
 
 /** Makes the filter of these names. */

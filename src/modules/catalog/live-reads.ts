@@ -47,9 +47,9 @@ export interface LiveDeps {
 }
 
 /**
- * How old an answer may be that depends on stock. Orders do not notify the live caches, because a
- * commit that notifies takes a lock of the whole installation; so the answer is read again after this
- * time. Shoppers who see it too late are refused by the cart.
+ * How old an answer that depends on stock may be. Orders do not notify the live caches, because a commit that notifies
+ * takes a lock of the whole installation; so the answer is read again after this time. The cart refuses shoppers who
+ * saw it too late.
  */
 export const STOCK_FRESH_MS = 5_000
 
@@ -101,7 +101,7 @@ export const readProductsOf = (
 ): Promise<CachedResponse> =>
   loadSome(deps, tenant, (db) => queries.choosePublicProductsOf(db, variantIds))
 
-/** Reads the products to be shown beside one: those of its collections first. An unknown product has none. */
+/** Reads the products to be shown beside a product: those of its collections first. An unknown product has none. */
 export function readRelatedProducts(
   deps: LiveDeps,
   tenant: string,
@@ -259,8 +259,8 @@ export function readCollection(
 }
 
 /**
- * Reads through the cache; null is a store that is not live. A text that no store can have as its name is an unknown
- * store.
+ * Reads through the cache; null means that the store is not live. A text that cannot be the name of a store counts as
+ * an unknown store.
  */
 const read = (
   deps: LiveDeps,

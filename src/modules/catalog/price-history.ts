@@ -34,7 +34,7 @@ export async function keepPrice(
   if (isNew && wasSold) await insertPastPrice(tx, before.id, before)
   if (!isReduced(after)) return null
   const { lowest } = await lowestPastPrice(tx, before.id, after.currency, DAYS)
-  // A price that goes on is no past one yet.
+  // A price that continues is not a past one yet.
   const prices = [lowest, isNew || !wasSold ? null : before.price_cents]
   const known = prices.filter((cents) => cents !== null)
   return known.length === 0 ? null : Math.min(...known)

@@ -19,13 +19,13 @@ export interface ProductVersion {
 /** The products of a list as JSON texts, in its order. */
 export interface LoadedFragments<T extends ProductVersion> {
   parts: { row: T; json: string }[]
-  /** Whether all products fit into the bytes. One that is no longer active is left out, and does not count. */
+  /** Whether all products fit into the bytes. A product that is no longer active is left out, and does not count. */
   isWhole: boolean
-  /** Whether the stock of any of them is counted, so that a sale may change the list. */
+  /** Whether the stock of any product is tracked, so that a sale may change the list. */
   isStockBound: boolean
 }
 
-/** What every product of a batch is loaded with. */
+/** The conditions under which every product of a batch is loaded. */
 interface Within {
   base: AssetBase
   bytesMax: number
@@ -34,14 +34,14 @@ interface Within {
 
 interface Fragment {
   version: string
-  /** What it says about stock. */
+  /** The part of the version that stands for the stock. */
   stamp: string
   json: string
   /** The length of the text in UTF-8. */
   bytes: number
 }
 
-/** The fragments of one store, in the order in which they came. */
+/** The fragments of one store, in the order in which they were added. */
 interface Shelf {
   fragments: Map<string, Fragment>
   bytes: number

@@ -8,20 +8,20 @@ const MIB = 1_024 * 1_024
 
 /** The bounds of the public lists of products. */
 export interface ListBounds {
-  /** A list of at most so many products and bytes is answered whole, unless a page is asked for. */
+  /** A list of at most this many products and bytes is answered whole, unless a page is asked for. */
   wholeMax: number
   wholeBytes: number
   limitDefault: number
   limitMax: number
   /** A page ends before its limit where its products are larger than this. It has at least one. */
   pageBytes: number
-  /** Up to here products are counted. */
+  /** Products are counted up to this number. */
   countMax: number
 }
 
 /**
- * A list of 5,000 usual products is 3 MiB. The bytes are those of long texts, and let the answer be
- * kept in a live cache of 64 MiB or more. Why longer lists have pages: decision 0023.
+ * A list of 5,000 usual products is 3 MiB. The bytes allow for long texts, and let the answer be kept in a live cache
+ * of 64 MiB or more. Why longer lists have pages: decision 0023.
  */
 export const LIST_BOUNDS: ListBounds = {
   wholeMax: 5_000,
@@ -32,7 +32,7 @@ export const LIST_BOUNDS: ListBounds = {
   countMax: 10_000,
 }
 
-/** What a caller asks a list for. Without a limit it is the whole list. */
+/** What a caller asks of a list. Without a limit it is the whole list. */
 export interface ListRequest {
   limit: number | null
   after: ListPlace | null
@@ -40,9 +40,8 @@ export interface ListRequest {
 }
 
 /**
- * Reads `after`, `before` and `limit`. The list has pages where one of the first two is sent, also an empty one; a
- * bare `limit` asks for none. Nothing is refused: an unreadable cursor counts as absent, and `after` counts before
- * `before`.
+ * Reads `after`, `before` and `limit`. The list has pages if one of the first two is sent, also an empty one; a bare
+ * `limit` asks for no page. Nothing is refused: an unreadable cursor counts as absent, and `after` overrides `before`.
  */
 export function readListRequest(query: unknown, bounds: ListBounds): ListRequest {
   const after = readPlace(readText(query, 'after'))
@@ -85,7 +84,7 @@ export interface ListPage {
   prev: ListPlace | null
 }
 
-/** The whole list, or null where it must have pages. */
+/** The whole list, or null if it must have pages. */
 export async function loadWhole(
   rows: readonly ChosenRow[],
   total: number,
@@ -113,8 +112,8 @@ export const loadWith =
     fragments.load(db, rows, { base, bytesMax })
 
 /**
- * Loads a page of the rows, which have one row more than the page if there is one. Where the bytes of the
- * page do not suffice, it ends earlier: at the end that is farther from its cursor.
+ * Loads a page of the rows, which have one row more than the page if another page follows. If the page exceeds its
+ * bytes, it ends earlier: at the end that is farther from its cursor.
  */
 export async function loadPage(
   rows: readonly ChosenRow[],

@@ -58,7 +58,7 @@ const Chosen = Type.Object({
   at: Nullable(Type.Integer()),
 })
 
-/** Which rows a page has. The limit is one more than the page shows, to know whether more follow. */
+/** The rows of a page. The limit is one more than the page shows, to know whether more follow. */
 export interface PageRange {
   after: ListPlace | null
   before: ListPlace | null
@@ -82,8 +82,8 @@ const limitOf = ({ limit, wholeUpTo }: PageRange) =>
                    else ${limit}::integer end from counted)`
 
 /**
- * Chooses the active products of a page, newest first; no row unless the store is live. A page before a place
- * is nearest to it.
+ * Chooses the active products of a page, newest first; no row unless the store is live. A page before a place ends next
+ * to it.
  */
 export function choosePublicProducts(db: Db, range: PageRange) {
   const order = range.before === null ? sql`desc` : sql`asc`
@@ -171,14 +171,14 @@ const productsBeside = (db: Db, turn: number, range: Sql, limit: number) => sql`
            order by p.created_at desc, p.id desc
            limit ${limit}) beside`
 
-/** Collections of a product that related products are taken from: the first ones, which it is best known by. */
+/** Collections of a product that related products are taken from: the first ones. */
 const SHARED_COLLECTIONS = 3
 /** The turns of the list of all products: after those of collections. */
 const [LIST_NEXT, LIST_START] = [100, 101]
 
 /**
- * Chooses the products that follow one in its collections, and then in the list of all; no row unless the
- * store is live. After the end of each it goes on at the beginning.
+ * Chooses the products that follow one in its collections, and then in the list of all; no row unless the store is
+ * live. After the end of a list it continues at its beginning.
  */
 export const chooseRelatedProducts = (db: Db, slug: string, limit: number) =>
   db.many(
@@ -226,8 +226,8 @@ const ChosenMember = Type.Object({
 })
 
 /**
- * Chooses the products of a collection, in the collection's own order; no row unless the store is live, and a
- * null for an unknown collection. A page before a place is nearest to it.
+ * Chooses the products of a collection, in the collection's own order; no row unless the store is live, and a null for
+ * an unknown collection. A page before a place ends next to it.
  */
 export function chooseCollectionProducts(db: Db, slug: string, range: PageRange) {
   const order = range.before === null ? sql`asc` : sql`desc`
@@ -285,7 +285,7 @@ export const readActiveVersion = async (db: Db): Promise<string> => {
 
 const Marks = Type.Object({ id: Id, product_id: Id, metadata: OpenObject })
 
-/** Lists those of the products and their variants that have any of these keys in their metadata. */
+/** Lists the products and variants among these that have any of these keys in their metadata. */
 export const listMarked = (db: Db, productIds: readonly string[], keys: readonly string[]) =>
   db.many(
     Marks,
@@ -308,9 +308,8 @@ const LoadedProduct = Type.Object({
 })
 
 /**
- * Loads active products by id, as far as their texts and variants fit into so many bytes: `product`
- * is null beyond that. The sizes are estimates by the lengths of the columns, and `offset 0` has each
- * computed once.
+ * Loads active products by id, as far as their texts and variants fit into this many bytes: `product` is null beyond
+ * that. The sizes are estimates by the lengths of the columns, and `offset 0` has each computed once.
  */
 export const loadPublicProducts = (db: Db, ids: readonly string[], bytesMax: number) =>
   db.many(
@@ -404,7 +403,7 @@ export const listPublicCollections = (db: Db) =>
       from ${stores.liveStore(db)}`,
   )
 
-/** Lists those of the variants that can be bought, with the members that a price depends on. */
+/** Lists the variants among these that can be bought, with the members that a price depends on. */
 export const listSaleVariants = (db: Db, ids: readonly string[]) =>
   db.many(
     SaleVariant,

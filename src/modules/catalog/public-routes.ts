@@ -86,7 +86,7 @@ const RELATED_MAX = 20
 /** As many parts as a sitemap index may name. */
 const PART_MAX = 50_000
 
-/** The ids in `variants`, without texts that cannot be one. Null where it is absent. */
+/** The ids in `variants`, without texts that cannot be an id. Null if it is absent. */
 function readVariantIds(query: unknown): string[] | null {
   const text = readText(query, 'variants')
   return text === undefined ? null : text.split(',').filter(isUuid).slice(0, VARIANTS_MAX)

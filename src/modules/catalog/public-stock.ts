@@ -2,8 +2,8 @@ import type { Db } from '../../db/database.ts'
 import type { PublicProduct, StorefrontProduct, VariantStock } from './schema.ts'
 
 /**
- * Reads the stock of those variants of the products whose stock is counted. The stock belongs to a
- * module above this one, which passes its reader.
+ * Reads the stock of the products' variants whose stock is counted. The stock belongs to a module above this one, which
+ * passes its reader.
  */
 export type ReadStock = (db: Db, productIds: readonly string[]) => Promise<CountedVariant[]>
 
@@ -35,7 +35,7 @@ export async function readStockOf(
 
 const IN_STOCK: VariantStock = { available: true, low_stock: false, available_units: null }
 
-/** Returns a text that differs where the shown stock does. */
+/** Returns a text that differs if the shown stock differs. */
 export const stampOf = (stock: ProductStock): string =>
   [...stock.values()]
     .filter(({ available, low_stock }) => !available || low_stock)

@@ -144,7 +144,7 @@ export interface ProductFilters {
   q?: string | undefined
 }
 
-/** Which products a page has, newest first. */
+/** The products of a page, newest first. */
 export interface ProductRange {
   after: ListPlace | null
   limit: number
@@ -160,8 +160,8 @@ const productsWhere = (db: Db, status: ProductStatus | undefined) => {
 const ChosenIds = Type.Object({ ids: Type.Array(Id), total: Type.Integer() })
 
 /**
- * Chooses the products of a page by an index, without reading them, and counts them all. `total` is
- * `countMax` where there are as many or more.
+ * Chooses the products of a page by an index, without reading them, and counts them all. `total` is `countMax` if there
+ * are as many or more.
  */
 export function chooseProducts(
   db: Db,
@@ -194,9 +194,8 @@ export function chooseProducts(
 const ListedProduct = Type.Object({ ...FullProduct.properties, at: Type.Integer() })
 
 /**
- * Reads products in the order of the ids, each with its place in the list, as far as they fit into
- * so many bytes; always the first. The sizes are estimates by the lengths of the columns, and
- * `offset 0` has each computed once.
+ * Reads products in the order of the ids, each with its place in the list, as far as they fit into this many bytes;
+ * always the first one. The sizes are estimates by the lengths of the columns, and `offset 0` has each computed once.
  */
 export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =>
   db.many(
@@ -377,7 +376,9 @@ export const insertImages = (tx: Tx, productId: string, list: readonly StoredIma
       from unnest(${list.map(({ asset_ref }) => asset_ref)}::text[],
                   ${list.map(({ alt }) => alt)}::text[]) with ordinality given (asset_ref, alt, place)`)
 
-/** The image of each of these variants: its own, else the first of its product. None where there is neither. */
+/**
+ * The image of each of these variants: its own, else the first of its product. A variant without either is left out.
+ */
 export const listVariantImages = (db: Db, variant_ids: readonly string[]) =>
   db.many(
     Type.Object({ variant_id: Id, asset_ref: Type.String() }),

@@ -48,7 +48,7 @@ const readFilters = (query: unknown) => ({
   q: readText(query, 'q')?.normalize('NFC'),
 })
 
-/** Reads the page that a caller asks for. Returns null where it asks for none. */
+/** Reads the page that a caller asks for. Returns null if the caller asks for no page. */
 function readProductPage(query: unknown): catalog.ProductPage | null {
   const isPaged = ['limit', 'offset', 'after'].some((name) => Object.hasOwn(Object(query), name))
   if (!isPaged) return null
@@ -118,8 +118,7 @@ export const merchantRoutes =
           response: { 200: { content: { 'text/csv': { schema: Type.String() } } } },
         },
       },
-      // A failure on the way ends the connection, so that half a table is never taken for a whole
-      // one.
+      // A failure halfway ends the connection, so that half a table is never mistaken for a whole one.
       async ({ db, query }, reply) =>
         reply
           .header('content-type', 'text/csv; charset=utf-8')

@@ -37,11 +37,11 @@ const product = {
   status: ProductStatus,
 }
 
-/** What a variant differs by from the others of its product, such as its size. */
+/** An option in which a variant differs from the others of its product, such as its size. */
 export const VariantOption = Type.Object({ name: Type.String(), value: Type.String() })
 export type VariantOption = Static<typeof VariantOption>
 
-/** The units of what a variant contains. */
+/** The units of the content of a variant. */
 const CONTENT_UNITS = ['g', 'kg', 'ml', 'l', 'cm', 'm', 'cm2', 'm2', 'piece'] as const
 export const CONTENT_AMOUNT_MAX = 1_000_000
 
@@ -372,7 +372,7 @@ export type ProductPatch = Static<typeof ProductPatch>
 
 const Position = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
-/** More kinds of difference than a shopper can choose by. */
+/** More kinds of options than a shopper can choose by. */
 export const OPTIONS_MAX = 5
 export const OPTION_NAME_MAX = 50
 export const OPTION_VALUE_MAX = 100
@@ -413,7 +413,7 @@ export const VariantPatch = Type.Object({
 })
 export type VariantPatch = Static<typeof VariantPatch>
 
-/** Accepts any text as `asset_ref`: one that is no asset of the store is answered as not found. */
+/** Accepts any text as `asset_ref`: a text that is no asset of the store is answered as not found. */
 export const NewImage = Type.Object({
   asset_ref: Type.String(),
   alt: Type.Optional(Nullable(Line(1_000))),

@@ -77,8 +77,8 @@ export interface SearchDeps {
 }
 
 /**
- * Searches the active products of a live store, and returns the answer as JSON. Any other store is refused as
- * unknown. A page ends early where its products are large: its `limit` says how many it has.
+ * Searches the active products of a live store, and returns the answer as JSON. Any other store is refused as unknown.
+ * A page ends early if its products are large: its `limit` says how many it has.
  */
 export async function search(
   deps: SearchDeps,
@@ -99,7 +99,7 @@ export async function search(
   return `${head.slice(0, -1)},"results":[${results}],${tail.slice(1)}`
 }
 
-/** How many products are suggested, and how many matches are looked at: those after them cost time and show nothing. */
+/** How many products are suggested, and how many matches are looked at: further matches cost time and show nothing. */
 export const SUGGESTIONS = { limitDefault: 5, limitMax: 10, lookedAt: 500 }
 
 /** Suggests products for what a shopper has typed so far, as JSON: a search of a few matches, without facets. */

@@ -91,7 +91,7 @@ export function archive(db: TenantDb, actor: Actor, id: string) {
   })
 }
 
-/** Refuses what a product of this status cannot do. */
+/** Refuses an act that this status does not allow. */
 export const refuseTransition = (status: ProductStatus) =>
   new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
 
@@ -103,12 +103,12 @@ export async function get(db: Db, id: string): Promise<FullProduct> {
 
 /** The bounds of the merchant's list of products. */
 export const MERCHANT_LIST = {
-  /** A list of at most so many products and bytes is answered whole, unless a page is asked for. */
+  /** A list of at most this many products and bytes is answered whole, unless a page is asked for. */
   wholeMax: 5_000,
   wholeBytes: 8 * 1_024 * 1_024,
   /** The first page of a larger list. */
   pageLimit: LIST.limitMax,
-  /** Up to here products are counted. */
+  /** Products are counted up to this number. */
   countMax: 10_000,
 }
 
@@ -146,7 +146,7 @@ export async function list(
   const seen = requested.offset + shown.length
   return {
     products: shown.map(({ at: _, ...product }) => product),
-    // Never less than what is still to come, so that a loop over `offset < total` reads everything.
+    // Never less than the rows that are still to come, so that a loop over `offset < total` reads everything.
     total: Math.max(total, hasMore ? seen + 1 : 0),
     ...(total > bounds.countMax && { total_is_estimate: true as const }),
     limit: isWhole && !isCut ? shown.length : pageLimit,
@@ -320,8 +320,8 @@ function changeVariant(
 }
 
 /**
- * Whether a variant is, or can still come, on sale: neither it nor its product is archived, which
- * a merchant cannot undo.
+ * Whether a variant is on sale, or can be on sale later: neither it nor its product is archived, which a merchant
+ * cannot undo.
  */
 export const isUnarchivedVariant = async (db: Db, id: string): Promise<boolean> =>
   isUuid(id) && (await queries.hasUnarchivedVariant(db, id)).is_unarchived
@@ -330,8 +330,8 @@ export const isUnarchivedVariant = async (db: Db, id: string): Promise<boolean> 
 export const findVariantName = queries.findVariantName
 
 /**
- * Lists those of the variants that a cart may contain: not archived, and of an active product. The
- * order is undefined, and variants that cannot be bought are missing.
+ * Lists the variants among these that a cart may contain: not archived, and of an active product. The order is
+ * undefined, and variants that cannot be bought are missing.
  */
 export async function variantsForSale(db: Db, ids: readonly string[]): Promise<SaleVariant[]> {
   const known = ids.filter(isUuid)

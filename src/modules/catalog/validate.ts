@@ -157,7 +157,7 @@ export const optionsKey = (options: readonly VariantOption[]): string =>
 
 type Content = Pick<VariantFields, 'content_amount' | 'content_unit'>
 
-/** What a variant contains after a change: an amount and its unit, or neither. */
+/** The content of a variant after a change: an amount and its unit, or neither. */
 function validateContent(before: Content, request: Partial<Content>): Content {
   const { content_amount = before.content_amount, content_unit = before.content_unit } = request
   if ((content_amount === null) === (content_unit === null)) return { content_amount, content_unit }
@@ -166,9 +166,11 @@ function validateContent(before: Content, request: Partial<Content>): Content {
   throw invalidBody(missing, `must be sent with ${other}, or both be null`)
 }
 
-/** What a variant is validated by beside its own members. */
+/** What the validation of a variant needs beside its own members. */
 export interface VariantContext {
-  /** Whether the product is a subscription, which a gift card cannot be: a store would owe one more every month. */
+  /**
+   * Whether the product is a subscription, which a gift card cannot be: the store would owe another one every month.
+   */
   is_subscription: boolean
   /** Whether the product has the image that the request names. */
   ownsImage: boolean

@@ -9,7 +9,7 @@ import { requireQuoted } from './quote.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
 
-/** Who pays, and with what. Of a stored card only the fingerprint is known. */
+/** The payer of an order, and the means of payment. Of a stored card only the fingerprint is known. */
 interface Payer {
   request: CheckoutRequest
   source: Source | null
@@ -29,14 +29,14 @@ export function factsOf({ keys }: CheckoutDeps, { request, source, renewal }: Pa
   }
 }
 
-/** Whether anything of a cart is to be bought again and again. */
+/** Whether a cart has a line to subscribe to. */
 const wantsSubscription = ({
   items,
   subscribe,
 }: Pick<CheckoutRequest, 'items' | 'subscribe'>): boolean =>
   items.some((item) => item.subscribe ?? subscribe ?? false)
 
-/** Refuses what the site or the add-ons do not offer, before anything is reserved. */
+/** Refuses a cart with options that the site or the add-ons do not offer, before anything is reserved. */
 export function requireOffered(
   request: Pick<CheckoutRequest, 'apply_store_credit' | 'gift_card_code' | 'items' | 'subscribe'>,
   { options, features }: Pick<Sale, 'options' | 'features'>,
@@ -54,8 +54,8 @@ export const requireServed = (
 ): void => requireServedCountry('shipping_address', shipping_address, countries)
 
 /**
- * Refuses a request without a policy that the store has and that cannot be read: it would ship for nothing, or sell
- * without tax. A storefront that sends a policy of its own knows what it sells by.
+ * Refuses a request that sends no policy if the store has one that cannot be read: it would ship for nothing, or sell
+ * without tax. A storefront that sends its own policy knows its terms.
  */
 export function requirePolicies(
   { shipping, tax }: Pick<CheckoutRequest, 'shipping' | 'tax'>,
@@ -80,8 +80,8 @@ function requireAttested({ attestation }: CheckoutRequest, { options, features }
 }
 
 /**
- * Refuses an order that the store does not sell in this way or at this price. Returns what differs from the quote by
- * the address alone.
+ * Refuses an order that the store does not sell in this way or at this price. Returns the differences from the quote
+ * that come from the address alone.
  */
 export function requireAdmitted(
   { tenant, clock }: Db,
@@ -99,8 +99,8 @@ export function requireAdmitted(
 }
 
 /**
- * Refuses a renewal to a country that is not served, or in another currency than its shopper has agreed to. A
- * renewal needs neither the add-on nor a statement: its shopper has agreed before.
+ * Refuses a renewal to a country that is not served, or in another currency than its shopper has agreed to. A renewal
+ * needs neither the add-on nor a statement: its shopper has agreed before.
  */
 export function requireRenewable(
   renewal: { currency: string },

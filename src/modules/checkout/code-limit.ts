@@ -5,7 +5,9 @@ import { WINDOW_SECONDS } from '../../platform/rate-limits-store.ts'
 
 /** Wrong codes per minute of one shopper: enough for typing errors, too few to guess codes. */
 const WRONG_PER_SHOPPER = 10
-/** Wrong codes per minute of a storefront's server that does not say whose code it sends: it has many shoppers. */
+/**
+ * Wrong codes per minute of a storefront's server that does not say which shopper sends the code: it has many shoppers.
+ */
 const WRONG_PER_SERVER = 60
 /** Wrong codes per minute of all shoppers of a store together: an attacker may have many addresses. */
 const WRONG_PER_STORE = 200
@@ -15,7 +17,7 @@ interface CodeAttempt {
   kind: 'coupons' | 'gift-codes'
   tenant: string
   code: string | null | undefined
-  /** The shopper's address, where the storefront says it. */
+  /** The shopper's address, if the storefront sends it. */
   shopper: string | null | undefined
   /** The address of the request. */
   caller: string
@@ -30,14 +32,14 @@ interface Counted {
 type Counters = Pick<Limits, 'velocity' | 'hits'>
 
 /**
- * Finds what has a code, and counts a code that nothing has, before a checkout or its preview uses it. Over the
- * limit every code is refused, and it is not looked up: if known codes still passed, the refusals would tell which
- * they are. A request without a code is never refused, and a code that is sent again within the minute counts
- * once: a page asks for the price of its cart each time it is shown.
+ * Looks a code up, and counts an unknown code, before a checkout or its preview uses it. Over the limit every code is
+ * refused, and it is not looked up: if known codes still passed, the refusals would reveal them. A request without a
+ * code is never refused, and a code that is sent again within the minute counts once: a page asks for the price of its
+ * cart each time it is shown.
  *
- * Nothing is counted ahead, or many shoppers with a good code at the same time would use up the limit. Many
- * guesses at the same time do not pass it either: their codes are looked up, but the limit is read again
- * before an answer says that one exists.
+ * Nothing is counted ahead, or many shoppers with a good code at the same time would use up the limit. Many guesses at
+ * the same time do not exceed it either: their codes are looked up, but the limit is read again before an answer says
+ * that one exists.
  */
 export async function limitCodes<T>(
   limits: Counters,
@@ -58,7 +60,7 @@ export async function limitCodes<T>(
   for (const { bucket, limit } of counted) {
     if (!(await limits.velocity(bucket, limit))) throw tooManyGuesses(kind)
   }
-  // Noted only after the limits: a code that is noted passes uncounted when it is sent again.
+  // Noted only after the limits: a noted code passes uncounted when it is sent again.
   await limits.velocity(sent, 1)
   return null
 }

@@ -9,7 +9,7 @@ import type { WholeOrder } from '../orders/schema.ts'
 import { withoutTax } from '../pricing/price.ts'
 import { findExchangedGoods } from '../returns/exchange-money.ts'
 
-/** Books the commission of a placed order: gives the facts of the order to the module of affiliates. */
+/** Books the commission of a placed order: passes the facts of the order to the module of affiliates. */
 
 const NOTHING: Earned = { isAttributed: false, journals: [] }
 
@@ -43,7 +43,7 @@ export async function earnCommission(tx: Tx, { order, charges }: WholeOrder): Pr
 const foldAddress = (address: Address | null): string | null =>
   address === null ? null : normalise('address', addressText(address))
 
-/** Lists the cards that paid for the affiliate's own orders, and where these went. */
+/** Lists the cards that paid for the affiliate's own orders, and the addresses that these went to. */
 const findTraces: FindTraces = async (tx, affiliate) => {
   const rows = await listTraces(tx, affiliate)
   const addresses = [affiliate.address, ...rows.map(({ ship_to }) => ship_to as Address | null)]

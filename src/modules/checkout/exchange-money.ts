@@ -43,9 +43,9 @@ import {
 import { settleOrder } from './settle-money.ts'
 
 /**
- * Makes the order of an exchange: `begin` prices it, reserves its stock and what it takes of the
- * return's refund; `end` places it, or holds it and asks the shopper to pay the rest. No gateway is
- * asked: nothing is charged without the shopper.
+ * Makes the order of an exchange: `begin` prices it, reserves its stock and its part of the return's refund; `end`
+ * places it, or holds it and asks the shopper to pay the rest. No gateway is asked: nothing is charged without the
+ * shopper.
  */
 
 interface Work {
@@ -53,7 +53,7 @@ interface Work {
   exchange: ExchangeRow
 }
 
-/** No gateway is asked, so nothing is unknown. */
+/** No gateway is asked, so no reply is unknown. */
 const NO_REPLIES: Replies = { unknown: [] }
 
 export const exchangeOperation = defineOperation<
@@ -105,7 +105,7 @@ type ExchangeRequest = CheckoutRequest & { kept: KeptTerms }
 async function requestOf(db: Db, returnId: string, body: NewExchange): Promise<ExchangeRequest> {
   const { order_id } = await returns.find(db, returnId)
   const order = await orders.get(db, order_id)
-  // The return takes commission from the affiliate, and the new goods earn it again.
+  // The return claws commission back from the affiliate, and the new goods earn it again.
   return { ...cartOf(order, body), referral_code: await attributedCode(db, order) }
 }
 
@@ -174,8 +174,8 @@ async function reserve(
 }
 
 /**
- * Refuses gift cards and another currency. Only goods are exchanged for: money that was paid with a gift card
- * must not buy another one.
+ * Refuses gift cards and another currency. Only goods are exchanged: money that was paid with a gift card must not buy
+ * another one.
  */
 function requireGoods({ currency }: OrderRow, { priced }: Sale): void {
   if (priced.currency !== currency) throw new ApiError('currency_mismatch')
@@ -249,7 +249,7 @@ async function answerOf(tx: Tx, exchange: ExchangeRow, ended: Ended, amount_due_
   }
 }
 
-/** Works out an exchange without making it. */
+/** Computes an exchange without making it. */
 export async function previewExchange(
   deps: CheckoutDeps,
   db: TenantDb,

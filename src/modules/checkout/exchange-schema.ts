@@ -15,7 +15,7 @@ import { ItemsBoughtOnce } from './schema.ts'
 /** A misspelt member must be refused, not ignored: goods are sent, and money is taken. */
 const STRICT = { additionalProperties: false }
 
-/** Days that a shopper may have to pay: longer than most holidays. The stock is reserved that long. */
+/** The most days that a shopper may have to pay: longer than most holidays. The stock is reserved that long. */
 const DAYS_MAX = 30
 export const DEFAULT_DAYS = 7
 

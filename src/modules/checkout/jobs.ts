@@ -95,13 +95,13 @@ async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
 const EXPIRED_AT_ONCE = 10
 
 /**
- * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now lets others go
- * first, so that a gateway that does not reply delays no other store.
+ * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now goes behind the others, so
+ * that a gateway that does not reply delays no other store.
  */
 export const expireAuthorizations = (deps: JobDeps, signal?: AbortSignal): Promise<number> =>
   expireAll(deps, { turns: expiryTurns, list: listExpired, expire: expireHold }, signal)
 
-/** Cancels orders whose shoppers were asked to pay and have not, like `expireAuthorizations`. */
+/** Cancels orders whose shoppers were asked to pay and have not paid, like `expireAuthorizations`. */
 export const expirePaymentRequests = (deps: JobDeps, signal?: AbortSignal): Promise<number> => {
   const { requestTurns: turns, listExpired: list } = paymentRequests
   return expireAll(deps, { turns, list, expire: expireRequest }, signal)
@@ -130,7 +130,7 @@ async function expireAll(
   return ended.filter((isEnded) => isEnded).length
 }
 
-/** Waits for all, and then throws the first fault, which the loop logs. */
+/** Waits for all work, and then throws the first fault, which the loop logs. */
 async function settleAll<T>(work: Promise<T>[]): Promise<T[]> {
   const settled = await Promise.allSettled(work)
   const failed = settled.find(

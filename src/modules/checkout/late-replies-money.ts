@@ -81,7 +81,8 @@ async function watchRefund(
     return deps.onAlert(about, 'a refund that had counted as failed went through and is recorded')
   }
   if (outcome === 'nothing') return attempts.postponeLateLookup(db, late)
-  // Before the watch ends: a process that stops in between alerts twice, otherwise it would never.
+  // The alert comes before the watch ends: a process that stops in between alerts twice, otherwise it would never
+  // alert.
   deps.onAlert(
     about,
     'a refund that had counted as failed went through beside another: the shopper was paid twice',

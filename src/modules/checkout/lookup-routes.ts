@@ -77,7 +77,7 @@ export const merchantRoutes: Routes = async (app) => {
   )
 }
 
-/** An operation that does not exist needs the scope of orders, so that no other key can tell. */
+/** An unknown operation needs the scope of orders, so that other keys cannot find out which operations exist. */
 function requireScope(granted: readonly Scope[], operation: string): void {
   const known = Object.hasOwn(LOOKUP_SCOPES, operation) ? LOOKUP_SCOPES[operation] : undefined
   const scope = known ?? OPERATIONS.refund.scope

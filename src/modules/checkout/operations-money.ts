@@ -56,7 +56,7 @@ const NOT_ENDED: readonly ErrorCode[] = [
   'payment_unconfirmed',
 ]
 
-/** Cancels a held order whose authorisation has lapsed. Returns false where it cannot be cancelled now. */
+/** Cancels a held order whose authorisation has lapsed. Returns false if it cannot be cancelled now. */
 export async function expireHold(
   deps: OrderChangeDeps,
   db: TenantDb,
@@ -67,8 +67,8 @@ export async function expireHold(
 }
 
 /**
- * Cancels a held order whose shopper was asked to pay and has not. A placed order, which was to be corrected, stays as
- * it is. Returns false where that cannot be done now.
+ * Cancels a held order whose shopper was asked to pay and has not paid. A placed order, which was to be corrected,
+ * stays as it is. Returns false if that cannot be done now.
  */
 export async function expireRequest(
   deps: OrderChangeDeps,

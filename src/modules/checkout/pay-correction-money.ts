@@ -23,9 +23,9 @@ import { forMerchant, forShopper, shownCharge } from '../orders/show.ts'
 
 /** The end of a payment request for a correction: paid, it is applied; otherwise the order is as it was. */
 
-/** A correction as its payment request keeps it. */
+/** A correction as its payment request stores it. */
 export interface AskedCorrection extends Correction {
-  /** The reference of its journal. */
+  /** The reference of the correction's journal. */
   id: string
 }
 
@@ -39,7 +39,7 @@ interface Paid {
   charge: NewCharge
 }
 
-/** Applies a correction that was paid for. */
+/** Applies a correction whose difference was paid. */
 export async function settleCorrection(
   tx: Tx,
   claim: idempotency.WonClaim,
@@ -83,7 +83,7 @@ async function getCorrection(tx: Tx, order_id: string): Promise<AskedCorrection>
   return found as AskedCorrection
 }
 
-/** Refuses a payment where the order has changed since the shopper was asked, such as by a lost dispute. */
+/** Refuses a payment if the order has changed since the shopper was asked, for instance by a lost dispute. */
 export async function requireSameOrder(db: Db, order: OrderRow, amount_cents: number) {
   const correction = (await readCorrection(db, order.id)) as AskedCorrection | null
   const total = (correction?.priced?.totals.total_cents ?? Number.NaN) - order.total_cents

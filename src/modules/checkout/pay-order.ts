@@ -21,7 +21,7 @@ import {
 import type { Attempt } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
-/** How paying for an order ended. */
+/** How the payment of an order ended. */
 export type Outcome =
   | { kind: 'captured'; attempt_id: string; result: GatewayResult; verdict: FraudScore }
   /** Store credit and a gift card cover the total: nothing was charged. */
@@ -39,7 +39,7 @@ export type Outcome =
   | { kind: 'not_found'; attempt_id: string }
   | { kind: 'unknown'; attempt_id: string }
 
-/** What is charged to the card of an order. */
+/** The amount that is charged to the card of an order. */
 export interface CardCharge {
   attempt_id: string
   amount_cents: number
@@ -115,8 +115,7 @@ async function capture(
   const verdict = scoreRisk({ ...risk, avs, cvv, fraud_signal })
   if (txn_id === null) return { kind: 'unknown', attempt_id }
   const isVoided = async (reason: Reason): Promise<boolean> => {
-    // Checked first: the reason written by an overtaken process would reverse what another
-    // captured.
+    // Checked first: the reason written by an overtaken process would reverse a capture of another process.
     await deps.assertClaimHeld()
     await attempts.markReversing(db, attempt_id, reason)
     const { outcome } = await gateway.void({ txn_id })
@@ -182,14 +181,14 @@ export async function recallPayment(
     return capture(deps, db, gateway, authorized)
   }
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
-  // Voided by a process that came to this verdict and stopped before it could write it down.
+  // Voided by a process that came to this decision and stopped before it could write it down.
   if (lookup.state === 'voided' && verdict.decision === 'rejected')
     return { kind: 'rejected', attempt_id, result, verdict }
   const reason = attempt.reason === 'card_not_stored' ? attempt.reason : result.reason
   return { kind: 'declined', attempt_id, result: { ...result, reason } }
 }
 
-/** Returns the outcome that an operator decided, where the gateway never replied. Approved means captured. */
+/** Returns the outcome that an operator decided, if the gateway never replied. Approved means captured. */
 function decidedByOperator(attempt: Attempt, risk: Risk): Outcome | null {
   const { id: attempt_id, state } = attempt
   if (state === 'not_found') return { kind: 'not_found', attempt_id }
@@ -206,9 +205,8 @@ const isCaptured = ({ state }: Lookup): boolean => state === 'captured' || state
 const LAPSES_MS = 7 * DAY_MS
 
 /**
- * Continues a void that an earlier process began. That void may still be on its way, and would undo
- * a capture: the order would be placed and unpaid. An authorisation that the gateway refuses to
- * void lapses by itself.
+ * Continues a void that an earlier process began. That void may still be on its way, and would undo a capture: the
+ * order would be placed and unpaid. An authorisation that the gateway refuses to void lapses by itself.
  */
 async function continueVoid(
   { clock }: TenantDb,

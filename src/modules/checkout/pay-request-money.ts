@@ -38,7 +38,7 @@ import { settleOrder } from './settle-money.ts'
 export interface PayRequest {
   orderId: string
   customer_ref: string
-  /** Null where the request has no card. */
+  /** Null if the request has no card. */
   source: Exclude<Source, { vault_id: string }> | null
 }
 
@@ -58,7 +58,7 @@ interface Work {
   plan: PayPlan
 }
 
-/** The id of the plan is that of its attempt. */
+/** The id of the plan is also the id of its attempt. */
 export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, ReplyOutcome>({
   name: 'pay',
   async begin(deps, db, { actor, reach }, { orderId, customer_ref, source }) {
@@ -104,7 +104,7 @@ export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, Repl
   orderOf: ({ order }) => briefOf(order),
 })
 
-/** Refuses an order that is not to be paid: an order is paid once, and only while its shopper is asked to. */
+/** Refuses an order that is not to be paid: an order is paid once, and only while its shopper is asked to pay. */
 async function requirePayable(db: Db, order: OrderRow) {
   orders.requireFree(order, 'pay')
   const request = await requireOpen(db, order.id)

@@ -46,9 +46,9 @@ const withUnknown = (outcome: Outcome): CheckoutOutcome => ({
 })
 
 /**
- * How long a checkout relies on its claim without a check: half of the lease. No other process takes the
- * claim over in that time, so that no statement is spent on the check. A request that a machine sends after
- * its own clock stood still is found as a late reply.
+ * How long a checkout relies on its claim without a check: half of the lease. No other process takes the claim over in
+ * that time, so that no statement is spent on the check. A request that a machine sends after its own clock stood still
+ * is found later as a late reply.
  */
 const TRUST_CLAIM_MS = (idempotency.CLAIM_LEASE_SECONDS * 1_000) / 2
 

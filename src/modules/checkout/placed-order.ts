@@ -10,7 +10,7 @@ import type { NewSubscription, StartedSubscription } from '../subscriptions/sche
 /** With more lines the event would exceed the size that endpoints are asked to accept. */
 const ITEMS_MAX = 100
 
-/** What the event of a placed order shows beside the order. */
+/** The members of the event of a placed order beside the order. */
 export function placedFacts(
   { order, items, charges }: WholeOrder,
   started: readonly StartedSubscription[],
@@ -28,7 +28,7 @@ export function placedFacts(
   }
 }
 
-/** The subscriptions that an order starts, at the intervals it was sold by. */
+/** The subscriptions that an order starts, at the intervals at which it was sold. */
 export function startedOf(order: OrderRow, items: readonly OrderItem[]): NewSubscription[] {
   const { subscriptions = [], ...pricing } = order.pricing
   const recurring = pricing.coupon_recurs ? (pricing.coupon ?? null) : null

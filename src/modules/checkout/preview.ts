@@ -18,7 +18,7 @@ import { asksProvider, type CheckoutDeps, readSale, type Sale } from './service.
 /** A guest has no store credit. */
 const NO_CREDIT: ReadonlyMap<string, number> = new Map()
 
-/** What store credit and a gift card could pay. */
+/** The amounts that store credit and a gift card could pay. */
 interface Balances {
   credit: ReadonlyMap<string, number>
   giftCard: Awaited<ReturnType<typeof findGiftCard>>
@@ -36,7 +36,7 @@ export async function preview(
   const request = { ...sent, customer_ref, shipping_address }
   const tax = shipping_address === null ? orNoTax(deps.tax) : deps.tax
   const ids = request.items.map(({ variant_id }) => variant_id.toLowerCase()).filter(isUuid)
-  // Before the transaction: its limit is counted elsewhere.
+  // Before the transaction: the limit of codes is counted elsewhere.
   const giftCard = await findGiftCard(db, deps, sent, caller)
   const show = async (tx: Db) => {
     const [sale, stock, credit] = await awaitAll([
@@ -54,8 +54,8 @@ export async function preview(
 }
 
 /**
- * A provider that may fail: many cannot tell a tax without an address. Its tax is then worked out with the address,
- * and a page that shows the cart before does not fail.
+ * A provider that may fail: many cannot compute a tax without an address. The tax is then computed later, with the
+ * address, and the page that shows the cart does not fail.
  */
 const orNoTax = (provider: TaxProvider | null): TaxProvider | null =>
   provider &&
@@ -68,7 +68,7 @@ const orNoTax = (provider: TaxProvider | null): TaxProvider | null =>
     }
   })
 
-/** Finds the gift card of a request; null where none can be used. Guesses are limited as those of coupons. */
+/** Finds the gift card of a request; null if none can be used. Guesses are limited like those of coupons. */
 const findGiftCard = (
   db: Db,
   { limits, keys }: CheckoutDeps,
@@ -128,7 +128,7 @@ function shownPreview(
   }
 }
 
-/** What each tender would pay, in the order in which a checkout holds them. Neither pays for a gift card. */
+/** The amount that each tender would pay, in the order in which a checkout holds them. Neither pays for a gift card. */
 function tendersOf(
   { apply_store_credit, gift_card_code }: PreviewRequest,
   { priced }: Sale,

@@ -66,7 +66,7 @@ async function checkDisputes(
   return { status: 'applied', reason: 'dispute_recorded' }
 }
 
-/** The attempts of our references. A provider may report on others' payments, too. */
+/** The attempts of our references. A provider may also report payments of others. */
 async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Attempt[]> {
   const attempts: Attempt[] = []
   for (const ref of refs.filter(isUuid)) {
@@ -100,8 +100,8 @@ async function isDisputed(
 }
 
 /**
- * Alerts about a dispute that could not be recorded: the event names no transaction, the record shows none,
- * or the dispute is over here. An operator has to look.
+ * Alerts about a dispute that could not be recorded: the event names no transaction, the record shows none, or the
+ * dispute is already over here. An operator has to look.
  */
 function alert({ onAlert }: ProviderEventDeps, db: TenantDb, event: WebhookReceived): void {
   const { provider, account_ref, provider_event_id } = event

@@ -18,8 +18,8 @@ export interface Quote {
   shipping_cents: number
   tax_cents: number
   /**
-   * What the quote binds where its total is not final, because the tax needs an address that it does not have.
-   * Null: it binds the total.
+   * A digest of the goods, fixed by a quote whose total is not final because the tax needs an address that is missing.
+   * Null: the quote fixes the total.
    */
   goods: string | null
 }
@@ -54,8 +54,8 @@ export function makeQuote({ key, clock }: Quoting, quote: Quote): string {
 }
 
 /**
- * Refuses a price that differs from the quoted one, and a token that this store did not sign. A quote that had no
- * address may differ by it: what differs is returned.
+ * Refuses a price that differs from the quoted one, and a token that this store did not sign. The tax may differ if the
+ * quote had no address: the differences are returned.
  */
 export function requireQuoted(
   { key, clock }: Quoting,
@@ -91,8 +91,8 @@ function changedBy(
 }
 
 /**
- * A digest of all that does not depend on the address: the items with their prices and discounts, the shipping (no
- * policy prices it by the destination), and whether the tax is inside.
+ * A digest of everything that does not depend on the address: the items with their prices and discounts, the shipping
+ * (no policy prices it by the destination), and whether the tax is inside.
  */
 export function goodsOf({ priced, options }: Pick<Sale, 'priced' | 'options'>): string {
   const lines = priced.lines.map((line) =>

@@ -10,7 +10,7 @@ interface Referring {
   touchKey: Buffer
   request: Pick<CheckoutRequest, 'referral_code' | 'referral_touch' | 'device_ref'>
   sale: Pick<Sale, 'coupon' | 'priced'>
-  /** What the order follows from, where no shopper checks out. */
+  /** The subscription or the exchange that the order follows from, if no shopper checks out. */
   follows: 'subscription' | 'exchange' | null
 }
 

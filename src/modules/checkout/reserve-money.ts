@@ -45,9 +45,9 @@ import {
 /** A checkout's request with what the route has read from it. */
 export interface PlaceRequest {
   request: CheckoutRequest
-  /** Null where the request has no card. */
+  /** Null if the request has no card. */
   source: Source | null
-  /** Only of a renewal, which no shopper asks for. */
+  /** Set for a renewal alone, which no shopper asks for. */
   renewal?: Renewal
 }
 
@@ -69,7 +69,7 @@ export interface Renewal {
   begin: (tx: Tx, order: { order_id: string; total_cents: number }) => Promise<void>
 }
 
-/** An order that waits for its payment, and what is charged for it. */
+/** An order that waits for its payment, and its charge. */
 interface Reserved {
   claim: WonClaim
   waiting: WaitingOrder
@@ -87,7 +87,7 @@ interface Reserving extends PlaceRequest {
   facts: Facts
   velocity: number
   order_number: number
-  /** The response of a tax provider about the cart; undefined where none is asked. */
+  /** The response of a tax provider about the cart; undefined if none is asked. */
   taxed?: Taxed | undefined
 }
 
@@ -102,7 +102,7 @@ export async function reserveOrder(
   placing: PlaceRequest,
 ): Promise<Reserved> {
   const facts = factsOf(deps, placing)
-  // Attempts are counted against shoppers who type; a renewal is made by us.
+  // Attempts count against shoppers who type; a renewal is made by the platform.
   const velocity = placing.renewal ? 0 : await requireWithinVelocity(deps, db, facts)
   const order_number = await takeOrderNumber(db)
   const reserving = { ...placing, facts, velocity, order_number }
@@ -129,7 +129,7 @@ const reserveTaxed = (
     db.transaction('checkout: begin', (tx) => reserve(tx, deps, start, { ...reserving, taxed })),
   )
 
-/** Runs a function that reserves a cart, with the response of the tax provider where one is asked. */
+/** Runs a function that reserves a cart, with the response of the tax provider if one is asked. */
 export async function withTax<T>(
   deps: CheckoutDeps,
   db: TenantDb,
@@ -216,7 +216,7 @@ async function reserve(
   return { claim, waiting, risk, charge }
 }
 
-/** What is known of an attempt before its payment, with the rules of a store that has its own. */
+/** The facts about an attempt before its payment, with the store's own rules if it has any. */
 function riskOf(
   { velocityLimit }: CheckoutDeps,
   { features }: Sale,
@@ -247,7 +247,7 @@ async function claimCoupon(
 }
 
 /**
- * Holds store credit first, then the gift card: each up to its balance and what is left to pay. Neither pays
+ * Holds store credit first, then the gift card: each up to its balance and the amount that is left to pay. Neither pays
  * for a gift card: an old balance would become a new one.
  */
 async function holdTenders(
@@ -303,7 +303,7 @@ interface Writing {
   source?: 'exchange'
 }
 
-/** Writes all rows of the order, in statements that travel together. */
+/** Writes all rows of the order, in statements that are sent together. */
 export function writeOrder(
   tx: Tx,
   { keys }: CheckoutDeps,
@@ -322,7 +322,7 @@ export function writeOrder(
 
 type NewLine = Sale['priced']['lines'][number] & { id: string }
 
-/** Writes down who gets the gift cards of an order. A cart without any costs no statement. */
+/** Stores the recipients of the gift cards of an order. A cart without gift cards costs no statement. */
 async function writePurchases(
   tx: Tx,
   order_id: string,
@@ -339,7 +339,7 @@ async function writePurchases(
   const { time_zone } = sale.store
   const purchases = readPurchases(tx, lines, { email, time_zone })
   const cards = purchases.reduce((sum, { quantity }) => sum + quantity, 0)
-  // Before anything is paid: an order that is paid must have its cards.
+  // Before the payment: a paid order must have its cards.
   await requireRoom(tx, 'gift_cards', cards)
   await recordPurchases(tx, order_id, purchases)
 }
@@ -409,7 +409,7 @@ function newOrder(
     order_number,
     customer_ref: request.customer_ref,
     person_id: request.person_id?.toLowerCase() ?? null,
-    // As the merchant wrote it; shoppers type it in any case.
+    // In the spelling of the merchant; shoppers type it in any case.
     coupon_code: priced.coupon.applied ? (sale.coupon?.code ?? null) : null,
     subtotal_cents: priced.subtotal_cents,
     gift_card_cents: priced.gift_card_cents,
@@ -433,7 +433,7 @@ function newOrder(
   }
 }
 
-/** The terms of the coupon that was applied; null where none was. */
+/** The terms of the coupon that was applied; null without one. */
 function couponTerms({ coupon, priced }: Sale, renewal: Renewal | undefined) {
   if (!priced.coupon.applied) return null
   return coupon === null ? (renewal?.kept.coupon ?? null) : termsForOrder(coupon, priced.lines)

@@ -14,7 +14,7 @@ export type Review = Static<typeof Review>
 
 const kinds = Type.Array(BanKind, { minItems: 1, maxItems: 8 })
 
-/** Any text: a text that is no id is not found. */
+/** Any text: a text that is not an id is not found. */
 const order_id = Type.String({ maxLength: 200 })
 
 /** Which facts of an order's shopper are banned. Each value is taken from the order. */

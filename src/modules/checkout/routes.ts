@@ -16,7 +16,7 @@ import { type CheckoutDeps, readRequest } from './service.ts'
 export interface CheckoutRouteDeps extends CheckoutDeps {
   /** Keys the fingerprints of requests. */
   idempotencyKey: Buffer
-  /** Keeps a cart with an address for a reminder, where the store wants that. */
+  /** Keeps a cart with an address for a reminder, if the store wants reminders. */
   keepCart?: (db: TenantDb, cart: PreviewRequest) => Promise<void>
 }
 

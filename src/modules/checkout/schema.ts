@@ -46,7 +46,7 @@ const Items = Type.Array(
   listOfItems,
 )
 
-/** What an exchange sends instead: never a subscription. */
+/** The items that an exchange sends instead: never a subscription. */
 export const ItemsBoughtOnce = Type.Array(Type.Object(item), listOfItems)
 
 const policies = {
@@ -65,7 +65,7 @@ export const CheckoutRequest = Type.Object({
   customer_ref: CustomerRef,
   items: Items,
   person_id: Type.Optional(Nullable(Id)),
-  // Any value: one that is no code is ignored, and is never an error.
+  // Any value: a value that is not a code is ignored, and is never an error.
   referral_code: Type.Optional(Type.Unknown()),
   /** When the link with the code was followed, as `touchReferral` has signed it. */
   referral_touch: Type.Optional(Type.Unknown()),

@@ -54,7 +54,7 @@ export type EndedRenewal = { order: OrderRow } & (
   | { kind: 'failed'; failure: string; result: GatewayResult | null }
 )
 
-/** The part of a request that decides about the price. */
+/** The part of a request that decides the price. */
 type PriceRequest = Pick<CheckoutRequest, 'items' | 'coupon_code' | 'tax' | 'subscribe'> &
   ShippingTerms & {
     customer_ref: string
@@ -73,7 +73,7 @@ export interface KeptTerms {
   coupon: DiscountTerms | null
 }
 
-/** A priced line, with all that an order stores of it. */
+/** A priced line, with everything that an order stores of it. */
 export type SaleLine = SaleVariant & { quantity: number; list_price_cents: number } & Awaited<
     ReturnType<typeof priceLines>
   >['lines'][number]
@@ -142,7 +142,7 @@ export async function readSale(
   return { store, options, coupon, priced, features }
 }
 
-/** A coupon that a renewal keeps, as one that nothing limits. */
+/** A coupon that a renewal keeps, as a coupon without limits. */
 const keptCoupon = ({ kept }: PriceRequest): CouponTerms | null =>
   kept?.coupon ? { ...UNLIMITED, ...kept.coupon } : null
 
@@ -174,8 +174,8 @@ const attestationOf = ({ statement_version, accepted_at }: Attestation) => {
 }
 
 /**
- * The refusal of an unknown variant. A text that is no id is not repeated in it: it may be anything, such as
- * a card number.
+ * The refusal of an unknown variant. A text that is not an id is not repeated in it: it may be anything, such as a card
+ * number.
  */
 const noVariant = (variant_id: string) =>
   new ApiError('variant_not_found', { body: isUuid(variant_id) ? { variant_id } : {} })
@@ -199,8 +199,8 @@ function priceableLines(
       quantity,
       list_price_cents: variant.price_cents,
       group_prices: groups === null ? [] : pricesOf(groups, variant),
-      // Without the add-on a subscription is sold at the price of a single purchase. A running one keeps its
-      // own price.
+      // Without the add-on a subscription is sold at the price of a single purchase. An existing subscription keeps
+      // its own price.
       subscription_price_cents:
         (saves || kept !== undefined) && is_subscription ? variant.subscription_price_cents : null,
       locked_price_cents: kept?.unit_price_cents ?? null,
@@ -214,7 +214,7 @@ function priceableLines(
 const notSubscribable = (at: number) =>
   invalidBody(`items.${at}.subscribe`, 'must be left out: the variant cannot be subscribed to')
 
-/** Refuses gift cards while the add-on is off, and a recipient for a line that is no gift card. */
+/** Refuses gift cards while the add-on is off, and a recipient for a line that is not a gift card. */
 function requireGiftCards(
   { items }: PriceRequest,
   lines: readonly { gift_card: boolean }[],

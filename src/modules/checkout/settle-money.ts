@@ -34,13 +34,13 @@ import type { CheckoutDeps } from './service.ts'
 
 /** Ends a checkout, in one transaction with its answer: the order is placed, held or failed. */
 
-/** A paid order. It has no verdict where a person released it. */
+/** A paid order. It has no decision of the fraud check if a person released it. */
 export type Paid = Unjudged<Extract<Outcome, { kind: 'captured' | 'covered' }>>
 type Unjudged<O> = O extends { verdict: FraudScore }
   ? Omit<O, 'verdict'> & { verdict: FraudScore | null }
   : never
 
-/** The order to settle. Where `waiting` is null, it is read under its lock. */
+/** The order to settle. If `waiting` is null, it is read under its lock. */
 interface Settling {
   order_id: string
   waiting: WaitingOrder | null
@@ -111,7 +111,7 @@ async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
 
 /** Captures the holds on balances. Store credit is locked first, here as everywhere. */
 async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
-  // A charge that an exchange moved here was captured by another order.
+  // The charge of an exchange was captured by another order.
   const has = (kind: ChargeRow['tender']) =>
     charges.some(({ tender, moved_from }) => tender === kind && moved_from === null)
   const credits = has('store_credit') ? await storeCredit.captureHold(tx, { order_id }) : []
@@ -128,7 +128,7 @@ async function issueCards(tx: Tx, { keys }: CheckoutDeps, order: OrderRow): Prom
   return bought
 }
 
-/** Balances that an order has paid with, and gift cards that it has bought. */
+/** The balances that an order has paid with, and the gift cards that it has bought. */
 interface Balances extends Awaited<ReturnType<typeof captureHolds>> {
   bought: readonly CardShare[]
 }
@@ -241,8 +241,8 @@ function originOf(
 }
 
 /**
- * Estimates the tax rate of renewals from what a tax provider asked for this order's goods, so that their
- * cost can be shown.
+ * Estimates the tax rate of renewals from a tax provider's amount for this order's goods, so that their cost can be
+ * shown.
  */
 function taxEstimate(order: OrderRow): { tax_estimate_bps?: number } {
   const goods = order.subtotal_cents - order.discount_cents
@@ -267,7 +267,7 @@ const answerBody = (
     fraud: { decision },
   })
 
-/** What the order costs otherwise than its quote, where that had no address. */
+/** The differences between the order and its quote, if the quote had no address. */
 const changedOf = ({ pricing }: OrderRow) => {
   const { changed } = pricing
   return changed === undefined ? {} : { changed }
@@ -357,7 +357,7 @@ async function closeFailedAttempt(tx: Tx, failed: Failed): Promise<void> {
   else await attempts.markVoided(tx, failed.attempt_id, failed.result)
 }
 
-/** Turns the result of a reversed charge into a failure: it is no approval, even where its record says so. */
+/** Turns the result of a reversed charge into a failure: it is not an approval, even if its record says so. */
 const declinedResult = (result: GatewayResult): GatewayResult =>
   result.outcome === 'approved' ? { ...result, outcome: 'error', reason: 'invalid_state' } : result
 

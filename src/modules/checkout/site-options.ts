@@ -5,7 +5,7 @@ import { member, switchesReader } from '../sites/switches.ts'
 export interface SiteOptions extends SaleTerms {
   storeCredit: boolean
   giftCards: boolean
-  /** The version of the statement that shoppers must accept; null where there is none. */
+  /** The version of the statement that shoppers must accept; null without a statement. */
   statementVersion: string | null
 }
 
@@ -30,7 +30,7 @@ function readOptions(manifest: unknown): SiteOptions {
   }
 }
 
-/** A text or a number. Any other value is no version, and `String` would throw for some of them. */
+/** A text or a number. Any other value is no version, and `String` would throw for some values. */
 const toVersion = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? `${value}` : ''
 

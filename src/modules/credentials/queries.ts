@@ -65,7 +65,7 @@ export const findInitial = (db: Db, stage: Stage) =>
      where tenant_ref = ${db.tenant} and initial_stage = ${stage} and revoked_at is null`,
   )
 
-/** Locks a key against revocation until the transaction ends. Returns null where it is no longer active. */
+/** Locks a key against revocation until the transaction ends. Returns null if it is no longer active. */
 export const lockActive = (db: Db, id: string) =>
   db.maybe(
     Type.Object({ id: Id, expires_at: Nullable(Timestamp) }),
@@ -88,8 +88,7 @@ export const countActive = (db: Db) =>
   )
 
 /**
- * Revokes a key. Returns null where it was revoked before, so that only one of two concurrent revocations is
- * recorded.
+ * Revokes a key. Returns null if it was revoked before, so that only one of two concurrent revocations is recorded.
  */
 export const revokeCredential = (db: Db, id: string) =>
   db.maybe(

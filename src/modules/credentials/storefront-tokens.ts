@@ -63,7 +63,7 @@ export function remove(db: TenantDb, actor: audit.Actor, id: string) {
   })
 }
 
-/** Whose token it is: that of the store at hand, that of another store, or of none. */
+/** The owner of a token: the store at hand, another store, or none. */
 export type TokenOwner = 'own' | 'other' | 'none'
 
 /** Thrown inside of a load, so that only a token of the store at hand is cached. */
@@ -75,7 +75,7 @@ class NotOwnError extends Error {
   }
 }
 
-/** The cached answer of a check says nothing but that the token is the store's. */
+/** The cached answer of a check says only that the token belongs to the store. */
 const OWN: CachedResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
 /**

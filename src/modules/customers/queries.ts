@@ -18,8 +18,8 @@ interface SeenRow extends Required<SeenCustomer> {
 }
 
 /**
- * Inserts a customer, or updates the members that are new. Writes nothing if none is. An erased customer
- * is not restored: the row with the hash says that they were erased.
+ * Inserts a customer, or updates the changed members. Writes nothing if none has changed. An erased customer is not
+ * restored: the row with the hash says that they were erased.
  */
 export const upsertCustomer = (tx: Tx, seen: SeenRow) =>
   tx.run(sql`
@@ -84,11 +84,10 @@ const startsWith = (column: Sql, prefix: string) =>
   sql`${column} ~>=~ lower(${prefix}::text) and ${column} ~<~ (lower(${prefix}::text) || ${LAST})`
 
 /**
- * The keys of customers that match a search text in any case: those whose reference, name, last name or
- * e-mail address begins with it, and of the newest those that have it anywhere. No index finds a part
- * of a text: under row level security PostgreSQL uses an index only with operators that cannot leak
- * what they compare, and those that compare beginnings are among them. An erased customer has nothing
- * that could begin with it.
+ * The keys of customers that match a search text in any case: those whose reference, name, last name or e-mail address
+ * begins with it, and among the newest those that contain it anywhere. No index finds a part of a text: under row level
+ * security PostgreSQL uses an index only with operators that cannot leak what they compare, and operators that compare
+ * beginnings are among them. An erased customer has no text that could begin with it.
  */
 function matchingSearch(db: Db, q: string): Sql {
   const beginnings = [

@@ -13,7 +13,7 @@ export const Customer = Type.Object({
 })
 export type Customer = Static<typeof Customer>
 
-/** What an order says of its customer. A missing member stays as it was. */
+/** The members of a customer in an order. A missing member stays as it was. */
 export interface SeenCustomer {
   customer_ref: string
   person_id?: string | null | undefined

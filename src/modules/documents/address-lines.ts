@@ -1,7 +1,7 @@
 import * as post from '../../../manifest/address-lines.ts'
 import { cleanText } from './clean-text.ts'
 
-/** The lines of an address as paper has them: in the form of its country, of characters that can be drawn. */
+/** The lines of an address on paper: in the form of its country, of characters that can be drawn. */
 export const addressLines = (
   address: post.WrittenAddress,
   countryName: (code: string) => string,

@@ -1,4 +1,4 @@
-/** What we use of bidi-js, which has no types of its own. */
+/** The part of bidi-js that we use; it has no types of its own. */
 declare module 'bidi-js' {
   interface Levels {
     /** For each UTF-16 unit; odd ones are written from right to left. */

@@ -1,6 +1,6 @@
 /**
- * The bars of Code 128, code set B, which has all visible ASCII characters. Written out: the table is the
- * whole of it.
+ * The bars of Code 128, code set B, which has all visible ASCII characters. Written out, since this table is all that
+ * there is.
  */
 
 /** The widths of three bars and three spaces for each value, in modules. */

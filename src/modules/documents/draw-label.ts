@@ -46,8 +46,7 @@ export async function drawLabel(label: LabelSheet): Promise<Buffer> {
 }
 
 /**
- * Draws an address in the largest size that fits. Where none fits, the end is left out, except the last line:
- * that is the country.
+ * Draws an address in the largest size that fits. If none fits, the end is left out, except the last line: the country.
  */
 function drawAddress(
   writer: PdfWriter,

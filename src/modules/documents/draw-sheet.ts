@@ -51,7 +51,7 @@ export async function drawSheet(sheet: Sheet, logo: Buffer | null): Promise<Buff
   return writer.end()
 }
 
-/** Reads a logo. Returns null for one that cannot be drawn: a document without it is better than none. */
+/** Reads a logo. Returns null for one that cannot be drawn: a document without a logo is better than no document. */
 async function readLogo(bytes: Buffer): Promise<Buffer | null> {
   try {
     return await sharp(bytes, { limitInputPixels: LOGO_PIXELS_MAX, density: 300 })

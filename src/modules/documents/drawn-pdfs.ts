@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { PdfJob } from './schema.ts'
 
 /**
- * Drawings that are kept for a while: a document whose content is the same is the same PDF. So an invoice that is
- * opened again, or by a program that polls, costs no drawing until its order changes.
+ * Drawings that are kept for a while: documents with the same content are the same PDF. So an invoice that is opened
+ * again, or by a program that polls, costs no drawing until its order changes.
  */
 
 /** More than a store prints in an hour, and little beside the live cache. */

@@ -12,8 +12,8 @@ export interface Formats {
 }
 
 /**
- * The scripts whose names of months and currencies the font of our PDFs has, and that stand from left to
- * right like our texts. Stores of another script have English formats, as they have English texts.
+ * The scripts that run from left to right and whose names of months and currencies the font of our PDFs can show.
+ * Stores of another script have English formats, as they have English texts.
  */
 const SCRIPTS: readonly (string | undefined)[] = ['Latn', 'Cyrl', 'Grek']
 

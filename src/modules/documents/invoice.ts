@@ -3,7 +3,7 @@ import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema
 import { deliveryAddress } from '../orders/ship-to.ts'
 import type { Invoice, InvoicePayment, InvoiceSum, Letterhead } from './schema.ts'
 
-/** An order with what its invoice shows. */
+/** An order with the facts that its invoice shows. */
 export interface InvoicedOrder {
   order: OrderRow
   items: readonly OrderItem[]
@@ -19,8 +19,8 @@ export interface DocumentStore {
 }
 
 /**
- * The invoice of an order as it is now. It repeats the order's own amounts and works out none but the net
- * amount, so that it can say nothing that the order does not.
+ * The invoice of an order as it is now. It repeats the order's own amounts and computes only the net amount, so that it
+ * cannot contradict the order.
  */
 export function invoiceOf(store: DocumentStore, invoiced: InvoicedOrder): Invoice {
   const { order, items } = invoiced
@@ -53,12 +53,12 @@ export function invoiceOf(store: DocumentStore, invoiced: InvoicedOrder): Invoic
 }
 
 /**
- * Lists the sums of an invoice. Where the tax is added, it stands before the total; where the prices have it
- * inside, it stands below the total as a part of it. Both name the net amount.
+ * Lists the sums of an invoice. If the tax is added, it stands before the total; if the prices contain it, it stands
+ * below the total as a part of it. Both name the net amount.
  */
 function sumsOf(order: OrderRow): InvoiceSum[] {
   const { tax_cents, total_cents, tax_rate_bps: rate_bps } = order
-  // Gift cards are owed and not sold: they are no part of what is taxed.
+  // Gift cards are a debt and not sold: they are no part of the taxed amount.
   const { gift_card_cents } = order
   const net: InvoiceSum = { kind: 'net', cents: total_cents - tax_cents - gift_card_cents }
   const untaxed: InvoiceSum[] =

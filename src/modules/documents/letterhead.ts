@@ -24,7 +24,7 @@ const lineOf = (value: unknown): string | null =>
     ? value.slice(0, NAME_LENGTH_MAX).toWellFormed()
     : null
 
-/** Reads how a store shows itself on paper from its active manifest, which is null where it has none. */
+/** Reads how a store shows itself on paper from its active manifest, which is null without a published site. */
 export function letterheadOf(manifest: unknown, displayName: string): Letterhead {
   const { brand, theme, legal } = objectOf(manifest)
   const { name, email, logoRef } = objectOf(brand)

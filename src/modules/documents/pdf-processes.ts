@@ -21,14 +21,14 @@ const BOUNDS: ChildBounds = { cpuMs: 20_000, memoryMb: 640, wallMs: 60_000 }
 /** Two at a time. */
 const QUEUE = { running: 2, waiting: 1_000 }
 
-/** One of a store: a store that prints a thousand waits for itself, before it waits for a process. */
+/** One drawing of a store at a time: a store that prints a thousand waits for itself, before it waits for a process. */
 const TURNS = { running: 1_000, runningPerStore: 1, waiting: 1_000, waitingPerStore: 64 }
 
 const PROGRAM = fileURLToPath(new URL('./pdf-process.ts', import.meta.url))
 
 export interface PdfOptions {
   bounds?: Partial<ChildBounds>
-  /** What each store may use of a processor. It is told what a drawing took, also one that was not finished. */
+  /** The share of a processor that each store may use. A drawing counts its time, also if it was not finished. */
   shares?: Pick<ChildShares, 'add' | 'turn'>
 }
 
@@ -56,10 +56,10 @@ export function createPdfProcesses({ bounds, shares }: PdfOptions = {}): PdfProc
         return reply.bytes
       }
       const inTurn = async () => {
-        // It may have been drawn while this one waited.
+        // The same PDF may have been drawn during the wait.
         const known = drawn.find(key)
         if (known !== null) return known
-        // A store that has used its share waits here, where it takes no process from another one.
+        // A store that has used its share waits here, where it keeps no process from another store.
         await shares?.turn(store, signal)
         return queue.run(perform, undefined, signal)
       }

@@ -32,7 +32,7 @@ export interface TextBox {
   align?: 'start' | 'end' | 'center'
 }
 
-/** Without a list of features pdfkit lays out word by word, from left to right. */
+/** Without a list of features pdfkit lays texts out word by word, from left to right. */
 const AS_ONE = { features: [] }
 
 /**
@@ -151,7 +151,7 @@ const LAYOUTS_MAX = 64
 
 /**
  * Keeps the last lines of a font as they were laid out. We measure a line, pdfkit writes it and measures it again, and
- * each would lay it out anew: that is most of the time that a document takes.
+ * each time it would be laid out anew: that is most of the time that a document takes.
  */
 function keepLayouts(font: LaidOutFont): void {
   if (font.keepsLayouts) return

@@ -7,7 +7,7 @@ export interface Letterhead {
   name: string
   /** The main colour of the store, dark enough for text on white: `#rrggbb`. */
   colour: string
-  /** The ref of its logo; null where it has none. */
+  /** The ref of the store's logo; null if it has none. */
   logo_ref: string | null
   /** The seller: name, address, register and tax number, as far as the manifest has them. */
   seller: readonly string[]
@@ -15,7 +15,7 @@ export interface Letterhead {
   note: string | null
 }
 
-/** What all documents have. */
+/** The members of all documents. */
 interface Common {
   letterhead: Letterhead
   /** The store's language, a tag of BCP 47. */
@@ -52,7 +52,7 @@ export interface InvoiceLine {
 export type InvoiceSum =
   | { kind: 'subtotal' | 'shipping' | 'total' | 'net' | 'gift_cards'; cents: number }
   | { kind: 'discount'; cents: number; code: string | null }
-  /** Added to the prices, or a part of them. Without a rate, a provider worked it out. */
+  /** Added to the prices, or a part of them. Without a rate, a tax provider computed the amount. */
   | { kind: 'tax' | 'tax_inside'; cents: number; rate_bps: number | null }
 
 /** Money that came or went. Returned money is negative. */
@@ -68,7 +68,7 @@ export interface Invoice extends Common {
   lines: readonly InvoiceLine[]
   sums: readonly InvoiceSum[]
   payments: readonly InvoicePayment[]
-  /** What the store has of the shopper's money for this order now. */
+  /** The shopper's money that the store has for this order now. */
   paid_cents: number
 }
 

@@ -12,9 +12,9 @@ import type {
 } from './schema.ts'
 import { type Texts, textsFor } from './texts.ts'
 
-/** Documents as they are printed: both renderers show the same sheet. */
+/** Documents in print: both renderers show the same sheet. */
 
-/** What every part of a sheet is written with. */
+/** The language and formats in which every part of a sheet is written. */
 interface Writing {
   texts: Texts
   formats: Formats

@@ -8,7 +8,7 @@ export interface Run {
 
 const bidi = bidiFactory()
 
-/** Hebrew, Arabic and the other scripts from right to left, as far as our font may have them. */
+/** Hebrew, Arabic and the other scripts from right to left, as far as our font has them. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 
 const LETTER = /\p{L}/u

@@ -6,9 +6,9 @@ import * as queries from './queries.ts'
 import { recordChange } from './verification.ts'
 
 /**
- * What a TLS front asks before it gets a certificate for a hostname, and what follows from its questions. The status
- * moves by what happened, and never by time: verified, then provisioning with the first question, then active with
- * the first request that the front lets through.
+ * The questions of a TLS front before it gets a certificate for a hostname, and their effects. The status changes by
+ * events, and never by time: verified, then provisioning with the first question, then active with the first request
+ * that the front lets through.
  */
 
 /**
@@ -24,8 +24,8 @@ export async function mayHaveCertificate(database: Database, hostname: string): 
 }
 
 /**
- * Finds the store that a request for a hostname is for. The first request for one that is being provisioned makes it
- * active: the front lets none through before it has the certificate.
+ * Finds the store that a request for a hostname is for. The first request for a hostname that is being provisioned
+ * makes it active: the front lets no request through before it has the certificate.
  */
 export async function findServedTenant(database: Database, text: string): Promise<string | null> {
   const hostname = canonicalHostname(text)
@@ -57,9 +57,9 @@ const REFUSED_MS = 10_000
 const REFUSED_MAX = 1_000
 
 /**
- * Makes the answer to the questions of a TLS front: 200, 404, or 503 where it cannot be said now. Strangers make the
- * front ask, by connecting with any name; so few questions are looked up at once, and those refused are not looked up
- * again soon.
+ * Makes the answer to the questions of a TLS front: 200, 404, or 503 if it is not known now. Strangers make the front
+ * ask, by connecting with any name; so few questions are looked up at once, and refused names are not looked up again
+ * soon.
  */
 export function answerCertificates(
   mayHave: (hostname: string) => Promise<boolean>,

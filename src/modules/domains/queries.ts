@@ -97,7 +97,7 @@ const update = (tx: Tx, id: string, assignments: Sql) =>
     returning ${columns}`,
   )
 
-/** Activates a hostname whose record was found, where no TLS front tells when there is a certificate. */
+/** Activates a hostname whose record was found, if there is no TLS front that reports certificates. */
 export const activateVerified = (tx: Tx, id: string) =>
   update(
     tx,
@@ -107,7 +107,7 @@ export const activateVerified = (tx: Tx, id: string) =>
         next_check_at = ${machineTime} + interval '1 day'`,
   )
 
-/** Records that the record of a hostname was found. It is served once there is a certificate for it. */
+/** Records that the DNS record of a hostname was found. The hostname is served once there is a certificate for it. */
 export const markVerified = (tx: Tx, id: string) =>
   update(
     tx,
@@ -139,7 +139,7 @@ export const activateUnverified = (tx: Tx, id: string) =>
         last_error = null, next_check_at = null`,
   )
 
-/** Records that the record of an active hostname exists (again). */
+/** Records that the DNS record of an active hostname exists, or exists again. */
 export const recordFound = (tx: Tx, id: string) =>
   update(
     tx,

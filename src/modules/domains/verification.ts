@@ -83,7 +83,7 @@ export async function applyDnsResult(
   if (domain.status === 'active') {
     return { domain: await recheckActive(tx, actor, domain, result), taken: false }
   }
-  // Nothing follows from another look before a certificate is asked for.
+  // Another lookup has no effect before a certificate is asked for.
   if (domain.status === 'verified' || domain.status === 'provisioning') {
     return { domain, taken: false }
   }

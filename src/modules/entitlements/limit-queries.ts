@@ -37,7 +37,7 @@ export const findCounted = (db: Db, key: string) =>
       left join store_usage as u on u.tenant_ref = ${db.tenant} and u.limit_key = ${key}`,
   )
 
-/** Sets the limit of one store. Null: the limit of the tier, or of all stores, holds again. */
+/** Sets the limit of one store. Null: the limit of its tier, or of all stores, applies again. */
 export const setOwnLimit = (tx: Tx, key: string, max: number | null) =>
   tx.run(sql`
     insert into store_usage (tenant_ref, limit_key, max_override) values (${tx.tenant}, ${key}, ${max})

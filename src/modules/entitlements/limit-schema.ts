@@ -18,7 +18,7 @@ export const Usage = Shared(
 )
 export type Usage = Static<typeof Usage>
 
-/** Limits that hold for each thing by itself, where there is nothing to count for the store. */
+/** Limits that apply to each thing by itself, without a count for the store. */
 export const Bound = Type.Object({
   limit: Type.String(),
   description: Type.String(),

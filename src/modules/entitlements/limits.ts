@@ -7,7 +7,7 @@ import type { LimitChange, TierLimits, Usage } from './limit-schema.ts'
 /** What the triggers of all tables count, by the key of its limit, and what it means. */
 export type Counted = Readonly<Record<string, string>>
 
-/** Lists what a store has of everything that is counted, and what it may have. */
+/** Lists what a store uses of every counted limit, and the limit itself. */
 export async function listUsage(db: Db, counted: Counted): Promise<Usage[]> {
   const rows = await queries.listCounted(db)
   return Object.entries(counted).flatMap(([limit, description]) => {
@@ -18,7 +18,7 @@ export async function listUsage(db: Db, counted: Counted): Promise<Usage[]> {
   })
 }
 
-/** Refuses what would exceed a limit later, when it can no longer be refused. */
+/** Refuses an act that would exceed a limit later, when it can no longer be refused. */
 export async function requireRoom(db: Db, key: string, more: number) {
   const { used, max } = await queries.findCounted(db, key)
   if (used + more <= max) return
@@ -54,7 +54,7 @@ export function setOfStore(
 
 export const list = (db: Directory) => queries.listLimits(db)
 
-/** Sets the limits of all stores, or of the stores of a tier. Null: the tier has none of its own. */
+/** Sets the limits of all stores, or of the stores of a tier. Null: the tier has no limit of its own. */
 export async function setOfTier(db: Directory, { tier, limits }: TierLimits, counted: Counted) {
   const changes = changesOf(limits, counted)
   const missing = changes.find(({ max }) => max === null && tier === undefined)

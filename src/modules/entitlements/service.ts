@@ -46,7 +46,7 @@ export async function listStates(db: Db): Promise<FeatureState[]> {
   return FEATURES.map(({ key }) => stateOf(key, tier, rulings))
 }
 
-/** The add-ons that are on, of those that a renderer of the store must know. */
+/** The enabled add-ons that a renderer of the store must know. */
 export async function listShownToShoppers(db: Db): Promise<string[]> {
   const { tier, rulings } = await readRules(db)
   return SHOWN_TO_SHOPPERS.filter((key) => stateOf(key, tier, rulings).state === 'on')

@@ -5,14 +5,14 @@ import type { FeedItem } from './schema.ts'
 export interface FeedFormat {
   file: string
   contentType: string
-  /** What stands before the first item. */
+  /** The text before the first item. */
   head: string
   /** Writes one item as a line, with its end. */
   toLine(shop: FeedStore, item: FeedItem): string
   isGzipped: boolean
 }
 
-/** An option that both vocabularies have a name for, by what merchants call it. */
+/** An option that both vocabularies have a name for, by the names that merchants use. */
 const KNOWN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   color: ['color', 'colour', 'farbe', 'couleur'],
   size: ['size', 'größe', 'grösse', 'talla', 'tamaño', 'taille'],
@@ -26,7 +26,7 @@ function optionOf({ options }: FeedItem, known: string): string | null {
 
 const availabilityOf = ({ isAvailable }: FeedItem) => (isAvailable ? 'in_stock' : 'out_of_stock')
 
-/** `country:region:service:price`, for each country. The store says nothing of regions. */
+/** `country:region:service:price`, for each country. The store names no regions. */
 const shippingOf = ({ shipping }: FeedItem) =>
   shipping.map(({ country, price }) => `${country}::Standard:${price}`).join(',')
 
@@ -61,8 +61,8 @@ const GOOGLE: Readonly<Record<string, (item: FeedItem) => string | null>> = {
 }
 
 /**
- * A cell of a table with tabs. The texts are one line without tabs already. One with a quote is quoted,
- * since a reader would take a quote at its beginning for the begin of a quoted cell.
+ * A cell of a table with tabs. The texts are one line without tabs already. A text with a quote is quoted, since a
+ * reader would take a quote at its beginning for the start of a quoted cell.
  */
 const cell = (value: string | null): string =>
   value?.includes('"') ? `"${value.replaceAll('"', '""')}"` : (value ?? '')
@@ -78,7 +78,7 @@ const google: FeedFormat = {
   isGzipped: false,
 }
 
-/** Members that have no value are left out: an empty one would be a value. */
+/** Leaves out members without a value: an empty text would be a value. */
 const withoutNulls = (members: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 

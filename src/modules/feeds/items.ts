@@ -16,7 +16,7 @@ export interface FeedStore extends SiteFacts {
 /** The metadata of the page's products and variants, by their ids. */
 export type Marked = ReadonlyMap<string, Readonly<Record<string, unknown>>>
 
-/** The keys of the metadata by which a merchant says what the catalog has no members for. */
+/** The keys of the metadata for facts that have no member in the catalog. */
 export const MARKS = [
   'brand',
   'condition',
@@ -123,8 +123,8 @@ function imagesOf(
 }
 
 /**
- * Returns the shipping prices of a variant. They are known where the store has a flat rate and says which
- * countries it ships to, or where it is.
+ * Returns the shipping prices of a variant. They are known if the store has a flat rate and says which countries it
+ * ships to, or where it is.
  */
 function shippingOf(shop: FeedStore, { price_cents, currency }: StorefrontVariant) {
   const { shipping, countries, country } = shop

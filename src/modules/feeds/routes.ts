@@ -16,9 +16,9 @@ import * as feeds from './service.ts'
 const SEND_MS = 300_000
 
 /**
- * The feeds that are sent at a time: a reader holds a page of products in memory, and may be slow. One reader has one
- * feed at a time, so that it cannot take the slots of all others, and one that takes less than the pace could not take
- * a large feed in its time.
+ * The feeds that are sent at a time: a reader holds a page of products in memory, and may be slow. One reader gets one
+ * feed at a time, so that it cannot take the slots of all others, and a reader slower than the pace could not finish a
+ * large feed in time.
  */
 export const FEED_SLOTS: AnswerSlotOptions = {
   sent: { running: 32, runningPerStore: 8, waiting: 64, waitingPerStore: 16 },
@@ -36,7 +36,7 @@ const headersOf = ({ contentType }: FeedFormat, { etag }: feeds.Feed) => ({
 })
 
 export interface FeedRouteDeps extends feeds.FeedDeps {
-  /** Who reads a public route. */
+  /** Names the reader of a public route. */
   readerOf: NameReader
 }
 

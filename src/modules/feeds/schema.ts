@@ -13,7 +13,7 @@ export type ProductScan = Static<typeof ProductScan>
 /** One variant as feeds show it. Every text is one line. */
 export interface FeedItem {
   id: string
-  /** The product, where it has several variants. */
+  /** The product, if it has several variants. */
   groupId: string | null
   title: string
   description: string
@@ -23,7 +23,7 @@ export interface FeedItem {
   isAvailable: boolean
   /** With its currency, as `12.50 USD`. */
   price: string
-  /** What is charged, where that is less than `price`. */
+  /** The price that is charged, if it is less than `price`. */
   salePrice: string | null
   brand: string
   gtin: string | null
@@ -33,7 +33,7 @@ export interface FeedItem {
   options: readonly { name: string; value: string }[]
   shipping: readonly ShippingPrice[]
   weightGrams: number | null
-  /** What it contains, as `750 ml`. */
+  /** The content of the variant, as `750 ml`. */
   measure: string | null
 }
 

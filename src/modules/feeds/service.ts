@@ -28,10 +28,7 @@ export interface FeedDeps {
   database: Database
   cache: LiveCache
   fragments: ProductFragments
-  /**
-   * Reads a version that changes with the stock that shoppers may know of, and how many variants have counted
-   * stock.
-   */
+  /** Reads a version that changes with the stock that shoppers can see, and how many variants have counted stock. */
   readStockVersion(db: Db): Promise<{ version: string; counted: number }>
   scanner: Scanner
   assetBase(): AssetBase
@@ -118,7 +115,7 @@ async function* readLines(
 interface ProductPage {
   products: readonly StorefrontProduct[]
   marked: Marked
-  /** The place of the next page; null where this is the last one. */
+  /** The place of the next page; null on the last page. */
   next: ActiveProduct | null
 }
 

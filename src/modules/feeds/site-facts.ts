@@ -6,12 +6,12 @@ import { readProps } from '../../../manifest/read-props.ts'
 import { asLine } from '../sites/brand.ts'
 import { member, switchesReader } from '../sites/switches.ts'
 
-/** What feeds say of a store, by its published manifest. */
+/** The facts about a store for its feeds, from its published manifest. */
 export interface SiteFacts {
-  /** The name that shoppers know; null where the manifest has none. */
+  /** The name that shoppers know; null if the manifest has none. */
   brand: string | null
   country: string | null
-  /** The countries that the store ships to; null where it does not say. */
+  /** The countries that the store ships to; null if it does not say. */
   countries: readonly string[] | null
   shipping: ShippingPolicy | null
   returnDays: number | null

@@ -1,25 +1,25 @@
 /** Texts for feeds. Merchants write any characters; a feed has one line for each item. */
 
 /**
- * What ends a line for some reader, and other controls. Programs that split a text by lines go by more
- * characters than the line feed: U+0085, U+2028 and U+2029 too.
+ * Characters that end a line for some reader, and other control characters. Programs that split a text by lines accept
+ * more than the line feed: U+0085, U+2028 and U+2029 too.
  */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
 
 /**
- * Characters that turn the direction of all text behind them, and the mark of a byte order. Letters of
- * scripts that run from right to left stay: they turn nothing but themselves.
+ * Characters that change the direction of all text after them, and the byte order mark. Letters of scripts that run
+ * from right to left stay: they change nothing but their own direction.
  */
 const TURNS = /[\u202a-\u202e\u2066-\u2069\ufeff]/g
 
 /** A text in one line, of at most so many characters. */
 export function toLine(text: string, lengthMax: number): string {
   const line = text.toWellFormed().replace(TURNS, '').replace(BREAKS, ' ').trim()
-  // A surrogate pair is one character: half of it would be none.
+  // A surrogate pair is one character: half of it would not be a character.
   return line.length <= lengthMax ? line : [...line].slice(0, lengthMax).join('').trimEnd()
 }
 
-/** Makes one line of a value of metadata, which may be anything, like `toLine`; null where it says nothing. */
+/** Makes one line of a value of metadata, which may be anything, like `toLine`; null if there is no text in it. */
 export function toLineOrNull(value: unknown, lengthMax: number): string | null {
   const text = typeof value === 'number' ? String(value) : value
   const line = typeof text === 'string' ? toLine(text, lengthMax) : ''

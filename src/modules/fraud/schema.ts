@@ -18,7 +18,7 @@ export type BanKind = Static<typeof BanKind>
 export const BanAction = Type.Enum(['block', 'review'])
 export type BanAction = Static<typeof BanAction>
 
-/** What is known of a shopper at a checkout. All but the reference may be missing. */
+/** The facts about a shopper at a checkout. All but the reference may be missing. */
 export interface Facts {
   customer_ref: string
   email?: string | null | undefined
@@ -88,7 +88,7 @@ export const FoundBan = Type.Object({
 export interface BanVerdict {
   decision: 'allow' | 'review' | 'block'
   ban_ids: string[]
-  /** The settings of the store, whether or not it has the add-on; null where it has none. */
+  /** The settings of the store, whether or not it has the add-on; null if it has set none. */
   settings: FraudSettings | null
 }
 

@@ -1,6 +1,6 @@
 import type { Decision, Signal } from './schema.ts'
 
-/** What is known of an attempt to pay. A missing fact adds no points. */
+/** The facts about an attempt to pay. A missing fact adds no points. */
 export interface Observed {
   /** The gateway's codes for address and card security code. */
   avs?: string | null | undefined
@@ -23,7 +23,7 @@ export interface Rules {
   velocity: { from: number; points: number }
   ban: { review: number; block: number }
   fraud_signal: number
-  /** What a signal does beside its points; a ban that blocks ends the attempt in any case. */
+  /** The effect of a signal beside its points; a ban that blocks ends the attempt in any case. */
   actions?: Partial<Record<'avs_none' | 'avs_partial' | 'cvv' | 'velocity' | 'fraud_signal', Act>>
   /** The scores from which an attempt is reviewed, or rejected. */
   review_from: number
@@ -79,7 +79,7 @@ function decide(
   return total >= review_from || acts.includes('hold') ? 'review' : 'accepted'
 }
 
-/** What the signals of an attempt do by themselves, by the rules of the store. */
+/** The effects of an attempt's signals beside their points, by the rules of the store. */
 function actsOf(signals: readonly Signal[], { actions = {} }: Rules): Act[] {
   return signals.map(({ signal: name, detail }) => {
     if (name === 'ban') return 'score'

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** The settings of a store's fraud check. What a body leaves out is the default. */
+/** The settings of a store's fraud check. A member that a body leaves out gets its default. */
 
 const POINTS_MAX = 1_000
 

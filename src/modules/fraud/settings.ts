@@ -33,7 +33,7 @@ export const DEFAULT_SETTINGS: FraudSettings = {
   attempts_per_minute: null,
 }
 
-/** Adds the defaults to what is left out. */
+/** Adds the defaults of absent members. */
 function completed(given: FraudSettingsChange): FraudSettings {
   const { signals = {}, ...plain } = given
   const defaults = DEFAULT_SETTINGS.signals

@@ -16,7 +16,10 @@ export async function listOfOrders(
   return Map.groupBy(parcels, ({ order_id }) => order_id)
 }
 
-/** Erases what leads a carrier to the person: from the parcels, and from the answers of keys that shipped them. */
+/**
+ * Erases everything by which a carrier could identify the person: from the parcels, and from the answers of keys that
+ * shipped them.
+ */
 export async function eraseOrders(
   tx: Tx,
   order_ids: readonly string[],
@@ -27,7 +30,9 @@ export async function eraseOrders(
   return []
 }
 
-/** Removes the numbers of these parcels from an answer. It may have those of other people, too. */
+/**
+ * Removes the numbers of these parcels from an answer. It may also have numbers of other people's parcels, which stay.
+ */
 const eraseNumbers = (body: string, ids: readonly string[]): string =>
   JSON.stringify(JSON.parse(body), (_, value: unknown) =>
     isParcel(value) && ids.includes(value.id)

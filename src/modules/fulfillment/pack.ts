@@ -129,7 +129,7 @@ interface Plan {
   last: number
 }
 
-/** What the parcels of orders are planned by, read under the locks of orders and stock. */
+/** The facts by which the parcels of orders are planned, read under the locks of orders and stock. */
 interface Known {
   found: ReadonlyMap<string, OrderRow>
   lines: readonly OrderItem[]

@@ -157,7 +157,7 @@ export const insertParcels = (tx: Tx, parcels: readonly NewParcel[]) => {
                  product_name text, label text, quantity int, stock_quantity int)`)
 }
 
-/** Writes what has changed of parcels, as they are now. Their orders are locked. */
+/** Writes changed parcels with their present state. Their orders are locked. */
 export const writeParcels = (tx: Tx, parcels: readonly Omit<FulfillmentRow, 'items'>[]) =>
   tx.run(sql`
     update fulfillments f
@@ -209,7 +209,7 @@ export const hasArrived = async (tx: Tx, id: string): Promise<boolean> =>
     )
   ).has_arrived
 
-/** Removes a parcel from the queue where its store no longer lets parcels arrive by themselves. */
+/** Takes a parcel off the queue of automatic deliveries, if its store has switched them off. */
 export const clearArrival = (tx: Tx, id: string) =>
   tx.run(sql`
     update fulfillments set deliver_at = null

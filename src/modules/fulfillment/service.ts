@@ -22,8 +22,8 @@ import type { Cancellation, Delivery, FulfillmentRow, Shipment, TrackingPatch } 
 import { trackingUrl } from './tracking-links.ts'
 
 /**
- * Parcels: what happens to one after it is packed (`pack.ts`). A parcel changes only under the lock of
- * its order. Locks are taken in one order everywhere: the order, then its stock.
+ * Parcels after they are packed (`pack.ts`). A parcel changes only under the lock of its order. Locks are taken in one
+ * order everywhere: the order, then its stock.
  */
 
 /** A parcel as the API shows it. */
@@ -326,8 +326,8 @@ export async function deliverLocked(
 }
 
 /**
- * Cancels a parcel: its units are open again. One that was shipped is recalled, and says why; unless
- * it is lost, its units are on hand again.
+ * Cancels a parcel: its units are open again. A shipped parcel is recalled with a reason; unless it is lost, its units
+ * are on hand again.
  */
 export function cancel(
   db: TenantDb,
@@ -387,8 +387,8 @@ async function recall(tx: Tx, actor: audit.Actor, locked: LockedParcel, reason: 
 }
 
 /**
- * Refuses to recall a parcel with units in a return: they have arrived, or came back, so that the parcel they
- * were in cannot come back as well.
+ * Refuses to recall a parcel with units in a return: they have arrived, or are coming back, so that the parcel itself
+ * cannot come back as well.
  */
 async function requireNotReturned(tx: Tx, { status, order_id, items }: FulfillmentRow) {
   const lines = await orders.listItems(tx, order_id)
@@ -432,7 +432,7 @@ export async function cancelPending(tx: Tx, order: OrderRow, actor: string): Pro
   return changed
 }
 
-/** Writes how a locked parcel is sent and followed. */
+/** Writes the carrier and the tracking of a locked parcel. */
 export async function setTracking(
   tx: Tx,
   { parcel }: Pick<LockedParcel, 'parcel'>,
@@ -443,7 +443,7 @@ export async function setTracking(
   return shown(changed)
 }
 
-/** Changes how a parcel is sent and followed, also after it was shipped. */
+/** Changes the carrier and the tracking of a parcel, also after it was shipped. */
 export function patch(
   db: TenantDb,
   actor: audit.Actor,

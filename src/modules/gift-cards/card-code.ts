@@ -33,8 +33,8 @@ export function generateCode(): string {
 }
 
 /**
- * Parses a typed code into its original spelling. Returns null if the text cannot be a code. Case, spaces and
- * hyphens do not matter, and the letters I, L and O are read as the digits that they look like.
+ * Parses a typed code into its original spelling. Returns null if the text cannot be a code. Case, spaces and hyphens
+ * do not matter, and the letters I, L and O are read as the digits that they look like.
  */
 export function parseCode(text: string): string | null {
   // A text this long is no code, and must not cost time.

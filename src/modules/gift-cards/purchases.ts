@@ -12,7 +12,7 @@ import {
   SEND_DAYS_MAX,
 } from './purchase-schema.ts'
 
-/** The gift cards that orders buy: what a checkout asks for, and which a refund can take back. */
+/** The gift cards of orders: the purchases that a checkout asks for, and the cards that a refund can take back. */
 
 /** The gift cards of an order, line by line. */
 export const listPurchases = async (db: Db, order_id: string): Promise<GiftCardPurchase[]> =>
@@ -39,7 +39,7 @@ interface Buyer {
   time_zone: string
 }
 
-/** Reads which cards a checkout wants, and refuses those that cannot be issued or mailed. */
+/** Reads the gift cards that a checkout asks for, and refuses those that cannot be issued or mailed. */
 export function readPurchases(
   db: Pick<Db, 'clock'>,
   lines: readonly CardLine[],

@@ -21,8 +21,8 @@ import type {
 } from './consent-schema.ts'
 
 /**
- * Consents: which readers may be written to. A consent and its withdrawal are rows that never change. What holds
- * now is the state on the list of the newsletter, which no statement changes without such a row (decision 0051).
+ * Consents: which readers may be written to. A consent and its withdrawal are rows that never change. The present state
+ * is on the list of the newsletter, which no statement changes without such a row (decision 0051).
  */
 
 /** Returns those of the addresses that marketing may be sent to, as they were given. */

@@ -109,7 +109,7 @@ export function confirmationText(language: string, store: string) {
   }
 }
 
-/** What the mail with the link says. */
+/** The content of the mail with the link. */
 export function confirmationContent(language: string, store: string, url: string): Content {
   const texts = textsIn(language)
   const name = oneLine(store)

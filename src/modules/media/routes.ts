@@ -247,7 +247,7 @@ const SLOTS: AnswerSlotOptions = {
 }
 
 interface PublicDeps extends media.MediaDeps {
-  /** Who reads a public route. */
+  /** Names the reader of a public route. */
   readerOf: NameReader
 }
 
@@ -257,7 +257,7 @@ export const publicRoutes =
     const resizer = createImageResizer({ blobs, images })
     const slots = createAnswerSlots(SLOTS)
 
-    /** Sends bytes when the reader has a slot, for which it waits after its turn. */
+    /** Sends bytes when the reader has a slot. The reader waits for the slot after its turn in the queue of reads. */
     async function sendBytes(
       { raw }: FastifyRequest,
       reply: FastifyReply,

@@ -10,7 +10,7 @@ import { editJournal } from './edit-journal.ts'
 import { orderCorrected } from './events.ts'
 import { writeContact, writeLines, writeTotals } from './queries.ts'
 
-/** Writes a correction once its money has moved, be it by a refund or by the shopper's payment. */
+/** Writes a correction once its money has moved, by a refund or by the shopper's payment. */
 
 interface Settled {
   /** The reference of the journal, and of the changes of the lines. */
@@ -19,11 +19,14 @@ interface Settled {
   refunded?: NewJournal['entries']
   /** The charge that paid for it. */
   charge?: { amount_cents: number } | null
-  /** Facts that change with it. */
+  /** Facts that change together with the correction. */
   also?: FactChange
 }
 
-/** Writes a correction under the order's lock, with the order as it was read there. Returns the order as it is now. */
+/**
+ * Writes a correction under the order's lock, with the order as it was read under the lock. Returns the order as it is
+ * now.
+ */
 export async function applyCorrection(
   tx: Tx,
   before: OrderRow,
@@ -54,7 +57,10 @@ interface Recorded {
   acting: Acting
 }
 
-/** Records what was corrected, and never the data of the person: the timeline and the audit log are not erased. */
+/**
+ * Records which members were corrected, and never the data of the person: the timeline and the audit log are not
+ * erased.
+ */
 async function record(tx: Tx, { before, order, changed, acting }: Recorded): Promise<void> {
   const total_before_cents = before.total_cents
   const { total_cents } = order

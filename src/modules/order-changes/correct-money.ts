@@ -27,9 +27,9 @@ import { askRefund, type RefundOutcome, recallRefund } from './refund-replies.ts
 import { requireNoDispute, reserveRefund, settleRefund } from './settle-refund-money.ts'
 
 /**
- * Corrects the address, the e-mail address and the name of an order of which nothing has shipped, in one operation.
- * If it costs less then, the difference is refunded first. If it costs more, the shopper is asked to pay, and the
- * order stays as it is until then: nothing is ever charged by itself.
+ * Corrects the address, the e-mail address and the name of an order of which nothing has shipped, in one operation. If
+ * the order costs less then, the difference is refunded first. If it costs more, the shopper is asked to pay, and the
+ * order stays as it is until then: nothing is ever charged automatically.
  */
 
 interface CorrectPlan extends Plan {
@@ -79,7 +79,7 @@ export const correctOperation = defineOperation<
   orderOf: ({ order }) => briefOf(order),
 })
 
-/** Refuses where another change came between the pricing and the lock. */
+/** Refuses if another change came between the pricing and the lock. */
 async function requireUnchanged(tx: Tx, locked: OrderRow, { order, items }: Planned) {
   const isFresh = locked.updated_at === order.updated_at
   if (!isFresh || !(await isSame(tx, order, locked, items))) throw orders.busy()
@@ -179,8 +179,8 @@ async function ask(
 }
 
 /**
- * Corrects the e-mail address and the name at once, also where the address waits for a payment: the request has to
- * reach the shopper.
+ * Corrects the e-mail address and the name at once, also if the address waits for a payment: the request has to reach
+ * the shopper.
  */
 async function applyReach(
   tx: Tx,
@@ -222,7 +222,7 @@ async function answer(
   return idempotency.finish(tx, claim, 200, JSON.stringify(body))
 }
 
-/** Works out a correction without making it. */
+/** Computes a correction without making it. */
 export async function previewCorrection(
   deps: OrderChangeDeps,
   db: TenantDb,

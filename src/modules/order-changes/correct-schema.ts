@@ -7,7 +7,7 @@ import { ShippingChange } from '../shipping/schema.ts'
 
 /** Bodies and answers of corrections. */
 
-/** How long a shopper has to pay what a correction costs more, if the merchant does not say. */
+/** How many days a shopper has to pay the difference of a correction, if the merchant does not say. */
 export const PAY_DAYS = 7
 const PAY_DAYS_MAX = 30
 
@@ -53,7 +53,7 @@ export type OrderCorrection = Static<typeof OrderCorrection>
 const CHANGED = ['ship_to', 'email', 'name', 'shipping', 'tax'] as const
 export type Corrected = (typeof CHANGED)[number]
 
-/** What a correction has changed of an order. */
+/** The members of an order that a correction has changed. */
 export const CorrectedMembers = Type.Array(Type.Enum([...CHANGED]), {
   description: 'What is corrected. Empty: the order was like that already.',
 })
@@ -66,7 +66,7 @@ const shown = {
   }),
 }
 
-/** A shipping label that was bought for the address of before. */
+/** A shipping label that was bought for the earlier address. */
 const LabelOfParcel = Type.Object({
   fulfillment_id: Id,
   fulfillment_number: Type.String(),

@@ -15,7 +15,7 @@ import { refuse } from './errors.ts'
 import type { EditedLine, NewTotals } from './queries.ts'
 import { sumReserved } from './refund-queries.ts'
 
-/** What a correction changes of an order, worked out for its preview and for the correction alike. */
+/** The changes of a correction, computed alike for its preview and for the correction. */
 
 /** How the store reaches the shopper of an order. */
 export interface Contact {
@@ -26,9 +26,9 @@ export interface Contact {
 
 export interface Correction {
   changed: Corrected[]
-  /** Null where it is as before, and where the customer was erased in between. */
+  /** Null if it is unchanged, and if the customer was erased in between. */
   contact: Contact | null
-  /** Null where the order costs what it cost before, in each of its parts. */
+  /** Null if every part of the order costs the same as before. */
   priced: { lines: EditedLine[]; totals: NewTotals } | null
   delta_cents: number
 }
@@ -40,8 +40,8 @@ export interface Planned {
 }
 
 /**
- * Plans a correction. A tax provider may be asked over the network, so no transaction may be open here. An order that
- * would cost something else is refused like an edit where its money cannot be changed.
+ * Plans a correction. A tax provider may be asked over the network, so no transaction may be open here. If the order
+ * would cost something else, it is refused like an edit whenever its money cannot be changed.
  */
 export async function planCorrection(
   deps: OrderChangeDeps,
@@ -71,7 +71,7 @@ export function requireKnown({ customer_ref }: OrderRow): void {
   if (customers.isPseudonym(customer_ref)) throw refuse('customer_erased')
 }
 
-/** Refuses a correction that was written down by an order as it no longer is. */
+/** Refuses a correction that was based on an earlier state of the order. */
 export function requireFresh(
   { updated_at }: OrderRow,
   { expected_updated_at: expected }: OrderCorrection,
@@ -137,7 +137,7 @@ const pricedPart = (item: OrderItem): EditedLine => ({
   shipping_cents: item.shipping_cents,
 })
 
-/** The address as it is then. One to the person of the order follows the name of the order. */
+/** The corrected address. If it is addressed to the person of the order, it takes over the corrected name. */
 function correctedAddress(
   { ship_to, customer_name }: OrderRow,
   { ship_to: to, name }: OrderCorrection,
@@ -147,7 +147,7 @@ function correctedAddress(
   return isOwn && name !== undefined ? { ...ship_to, name } : ship_to
 }
 
-/** Whether the goods go to another place, which may have another tax; a name has none. */
+/** Whether the goods go to another place, which may have another tax; a change of the name has none. */
 const isMoved = (to: OrderRow['ship_to'], from: OrderRow['ship_to']): boolean =>
   !isDeepStrictEqual(placeOf(to), placeOf(from))
 

@@ -19,7 +19,7 @@ export interface OrderChangeDeps extends OperationDeps {
   cancelParcels: (tx: Tx, order: OrderRow, actor: string) => Promise<OrderRow>
   /** The shipping labels of an order that carry its address and have not left. */
   listLabels: (db: Db, order_id: string) => Promise<LabelOfParcel[]>
-  /** Gives these labels up where the merchant allows it, and refuses otherwise. */
+  /** Gives up these labels if the merchant allows it, and refuses otherwise. */
   giveUpLabels: (tx: Tx, order: OrderRow, choice: { isAllowed: boolean }) => Promise<void>
   /**
    * Locks the order that paid for the order of an exchange, which is not locked yet. Returns a function that moves the

@@ -13,7 +13,7 @@ interface Change {
 
 /**
  * Returns the journal of an edit: the difference between two sales, and the money that was charged or refunded for it.
- * Where all cost nothing it has no entries: figures count the units.
+ * If everything costs nothing it has no entries: figures count the units.
  */
 export function editJournal(
   before: OrderRow,

@@ -11,7 +11,7 @@ import { destinationsOf } from './refund-units.ts'
 import type { EditPreview, MerchantEdit, ShopperEdit } from './schema.ts'
 import { requireNoDispute } from './settle-refund-money.ts'
 
-/** Works out an edit without making it, by the functions that make it. */
+/** Computes an edit without making it, by the functions that make it. */
 
 /** An edit that leaves no unit cancels the order. */
 const NOTHING_LEFT = {
@@ -59,7 +59,7 @@ export async function previewEdit(
   })
 }
 
-/** A card that the gateway stores without saying which. */
+/** A card that the gateway stores without revealing its brand and number. */
 const UNKNOWN_CARD = { brand: null, last4: null }
 
 interface EditFacts {

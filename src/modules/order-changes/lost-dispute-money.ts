@@ -22,14 +22,14 @@ export interface LossDeps {
   listWaitingExchanges: (tx: Tx, refund_ids: readonly string[]) => Promise<readonly string[]>
 }
 
-/** What the bank takes of the orders of a chain. */
+/** The amounts that the bank takes of the orders of a chain. */
 interface Loss {
   amount_cents: number
   lost_twice_cents: number
   shares: { link: ChainLink; amount: number; reserved: Parts }[]
 }
 
-/** Plans a loss. What is left of the disputed order itself is taken first, then of the orders that have its money. */
+/** Plans a loss. The rest of the disputed order itself is taken first, then that of the orders which have its money. */
 export async function planLoss(
   tx: Tx,
   deps: LossDeps,
@@ -53,7 +53,9 @@ export async function planLoss(
   return { amount_cents, lost_twice_cents, shares }
 }
 
-/** Reads what refunds have reserved of each order. Refuses while any of the orders is changed or refunded. */
+/**
+ * Reads the amounts that refunds have reserved of each order. Refuses while any of the orders is changed or refunded.
+ */
 function readReserved(tx: Tx, chain: readonly ChainLink[]) {
   return Promise.all(
     chain.map(async (link) => {
@@ -97,7 +99,7 @@ async function requireNoWaiting(
 const WAITING =
   'An exchange of this order waits for its shopper to pay, with money that the bank takes. Withdraw its payment request first.'
 
-/** Books a loss, and returns the orders of the chain as they are then. `ended` are they without their dispute. */
+/** Books a loss, and returns the changed orders of the chain. `ended` are the orders without their dispute. */
 export async function bookLosses(
   tx: Tx,
   { amount_cents, lost_twice_cents, shares }: Loss,

@@ -6,27 +6,27 @@ import type { Parts } from './schema.ts'
 
 /** Divides a refund: into what it was paid for, and among tenders. Pure functions. */
 
-/** Returns what an order was paid for, with the tax as a part of its own. */
+/** Returns the parts of an order's price, with the tax as a part of its own. */
 export function partsOf(order: OrderRow): Parts {
   const { sales_cents, discount_cents, ...rest } = withoutTax(order)
   return { product_cents: sales_cents - discount_cents, ...rest }
 }
 
-/** What can still be refunded. */
+/** The parts that can still be refunded. */
 export interface PartsLeft extends Parts {
-  /** The part of `tax_cents` that is inside the price of the shipping. */
+  /** The part of `tax_cents` that is contained in the price of the shipping. */
   shipping_tax_cents: number
 }
 
-/** What refunds of shipping alone have taken: its price, and the tax that was inside. */
+/** The amounts that refunds of shipping alone have taken: its price, and the contained tax. */
 export interface ShippingAlone {
   shipping_alone_cents: number
   shipping_alone_tax_cents: number
 }
 
 /**
- * Adds how much of the tax that is left belongs to the shipping. It is known of refunds of shipping alone, so that
- * these add up to what was paid; the others store it with the tax of their goods, and have it in proportion.
+ * Adds how much of the remaining tax belongs to the shipping. Refunds of shipping alone store it, so that they add up
+ * to the amount paid; other refunds store it with the tax of their goods, and it is computed in proportion.
  */
 export function withShippingTax(
   order: OrderRow,
@@ -40,12 +40,12 @@ export function withShippingTax(
   return { ...left, shipping_tax_cents: Math.max(0, tax_cents - shipping_alone_tax_cents) }
 }
 
-/** What is left of the shipping as it was paid: with its tax, where the prices have the tax inside. */
+/** The rest of the shipping as it was paid: with its tax, if the prices contain tax. */
 export const shippingLeft = ({ shipping_cents, shipping_tax_cents }: PartsLeft): number =>
   shipping_cents + shipping_tax_cents
 
 /**
- * Divides an amount that was paid for the shipping into its price, rounded down, and the tax inside: so some of the
+ * Divides an amount that was paid for the shipping into its price, rounded down, and the contained tax: so some of the
  * price is left until the last part of it is refunded.
  */
 export function shippingParts(
@@ -56,7 +56,7 @@ export function shippingParts(
   return { shipping_cents, tax_cents: cents - shipping_cents }
 }
 
-/** What is left of the goods and gift cards: without the shipping and the tax inside it. */
+/** The rest of the goods and gift cards: without the shipping and its contained tax. */
 export const withoutShipping = ({ shipping_tax_cents, ...left }: PartsLeft): Parts => ({
   product_cents: left.product_cents,
   tax_cents: left.tax_cents - shipping_tax_cents,
@@ -78,8 +78,8 @@ export const subtractParts = (from: Parts, taken: Parts): Parts => ({
 })
 
 /**
- * What a change of an order refunds. Where its shipping stays, so does what was paid for it: the cent by which the
- * tax inside may be divided otherwise belongs to the goods.
+ * The amounts that a change of an order refunds. If its shipping stays, so does the amount paid for it: a cent by which
+ * the contained tax may be divided differently belongs to the goods.
  */
 export function partsOfChange(before: OrderRow, totals: Partial<OrderRow>): Parts {
   const after = { ...before, ...totals }

@@ -186,13 +186,13 @@ const Reserved = Type.Object({
   tax_cents: Type.Integer(),
   shipping_cents: Type.Integer(),
   gift_card_cents: Type.Integer(),
-  /** What refunds of shipping alone have taken of it, and their tax. */
+  /** The amounts that refunds of shipping alone have taken of it, and their tax. */
   shipping_alone_cents: Type.Integer(),
   shipping_alone_tax_cents: Type.Integer(),
   pending: Type.Integer(),
 })
 
-/** Refunds of shipping alone, whose tax is that inside the shipping. One of a cent may be all tax. */
+/** Refunds of shipping alone, whose tax is the contained one. A refund of one cent may be all tax. */
 const shippingAlone = sql`
   kind = 'refund' and method <> 'exchange' and product_cents = 0 and gift_card_cents = 0
   and not exists (select from refund_items i

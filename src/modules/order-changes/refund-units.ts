@@ -17,7 +17,7 @@ import {
 } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 
-/** The facts that refunds are planned by, both those of a merchant and those of received returns. */
+/** The facts by which refunds are planned, those of merchants and those of received returns. */
 
 /** The parts that no refund has taken or reserved, and how many refunds are pending. */
 export interface Left extends PartsLeft {
@@ -83,7 +83,7 @@ export function shareOf(
 
 /**
  * Refuses a refund of which a part would become store credit of an erased customer: it could never be spent. A
- * cancellation does not ask: an order must not be sent for the sake of its money.
+ * cancellation is not refused for this: an order must not be sent just because of its money.
  */
 export async function requireSpendable(
   db: Db,

@@ -167,7 +167,7 @@ const edited = {
   }),
 }
 
-/** What an edit would change. */
+/** The changes that an edit would make. */
 export const EditPreview = Type.Object({
   cancels: Type.Boolean({ description: 'True: no unit is left, so that the order is cancelled.' }),
   items: Type.Array(

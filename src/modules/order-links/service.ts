@@ -114,8 +114,8 @@ export function createLinkToken(key: Buffer, db: Db, order: LinkedOrder, days: n
 }
 
 /**
- * Finds the order of a link, and the customer who placed it. An erased customer's order is not found, and by a link
- * that was mailed to an address that the order no longer has, none is.
+ * Finds the order of a link, and the customer who placed it. An erased customer's order is not found, and neither is an
+ * order whose e-mail address is no longer the one that the link was mailed to.
  */
 export async function openLink({ key }: LinkDeps, db: Db, token: string) {
   const payload = tokens.verify(key, token)
@@ -132,9 +132,9 @@ export async function openLink({ key }: LinkDeps, db: Db, token: string) {
 }
 
 /**
- * Reads the address of the page that opens links. A mail of the store must not lead to a stranger with the token in
- * its link, so another host is refused, and protocol and port are those at which the store's own host answers: a
- * shopper's request names any.
+ * Reads the address of the page that opens links. A mail of the store must not lead to a stranger with the token in its
+ * link, so another host is refused, and protocol and port are those at which the store's own host answers: a shopper's
+ * request may name any.
  */
 async function checkReturnUrl({ originAt }: LinkDeps, db: Db, text: string): Promise<string> {
   const url = URL.parse(text)

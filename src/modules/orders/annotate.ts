@@ -44,7 +44,7 @@ export function noteOrder(
 }
 
 /**
- * Deletes a note, such as one about another person. A note is never changed: who reads it must know who wrote it. The
+ * Deletes a note, such as one about another person. A note is never changed: its readers must know who wrote it. The
  * timeline and the audit log keep that there was one.
  */
 export function deleteNote(

@@ -3,9 +3,12 @@ import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 
-/** The charges of an exchange chain: those that money was moved from, and those that it was moved to. */
+/** The charges of an exchange chain: the original charges, and the charges to which their money was moved. */
 
-/** Walks from charges up to the ones that were paid, and from there down to all to which their money was moved. */
+/**
+ * Walks from charges up to the ones that a shopper paid, and from there down to all charges to which their money was
+ * moved.
+ */
 const chainOf = (db: Db, charge_ids: readonly string[]) => sql`
     source as (
       select charge_id, moved_from
@@ -77,7 +80,9 @@ export const findFirstOrder = (db: Db, charge_id: string) =>
     select order_id from source where moved_from is null`,
   )
 
-/** Lists the orders to which an exchange has moved money of these charges, and not those that have it from there. */
+/**
+ * Lists the orders to which an exchange has moved money of these charges directly, and not later orders of the chain.
+ */
 export const listOrdersMovedTo = (db: Db, charge_ids: readonly string[]) =>
   db.many(
     Type.Object({ order_id: Id }),

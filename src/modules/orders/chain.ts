@@ -20,8 +20,8 @@ export interface ChainLink {
 }
 
 /**
- * What an order has to wait for while a dispute is open. A cancellation refunds the order's own charges; money that
- * an exchange has moved here goes back to its order, where the dispute of that one can reach it.
+ * The actions that an order must wait with while a dispute is open. A cancellation refunds the order's own charges;
+ * money that an exchange has moved here goes back to its order, where that order's dispute can reach it.
  */
 export async function disputeWaits(
   db: Db,
@@ -105,15 +105,15 @@ export const leftOf = (chain: readonly ChainLink[]): number =>
   sum(chain.map(({ cards }) => refundableOf(cards)))
 
 /**
- * Returns the card money of the first order of a chain, wherever it is now. Money that went back to the order
- * that it came from, since the exchange was cancelled, is no longer this order's.
+ * Returns the card money of the first order of a chain, wherever it is now. Money that went back to the order it came
+ * from, since the exchange was cancelled, is no longer this order's.
  */
 export function cardMoneyOf(chain: readonly ChainLink[]): number {
   const all = chain.flatMap(({ cards }) => cards)
   const tenders = chain
     .flatMap(({ refunds }) => refunds.filter(({ method }) => method === 'exchange'))
     .flatMap((refund) => refund.tenders.filter(({ status }) => status === 'succeeded'))
-  /** What exchanges have moved from a charge and is not with later orders. */
+  /** The money that exchanges have moved from a charge and that is not with later orders. */
   const movedBack = ({ charge_id }: ChargeRow): number => {
     const moved = tenders.filter((each) => each.charge_id === charge_id)
     const later = all.filter(({ moved_from }) => moved_from === charge_id)

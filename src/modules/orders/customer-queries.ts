@@ -138,8 +138,8 @@ export const listTraces = (
   )
 
 /**
- * The condition that the payment of an order is open. A hold before the capture counts,
- * too: a release would capture it. So does a correction that its shopper is asked to pay for.
+ * The condition that the payment of an order is open. A hold before the capture counts, too: a release would capture
+ * it. So does a correction that its shopper is asked to pay for.
  */
 const beingPaid = sql`(status = 'pending_payment'
   or (status = 'on_hold' and (placed_at is null or payment = 'requested')))`

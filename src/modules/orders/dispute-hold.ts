@@ -17,8 +17,8 @@ export const isHeldByDispute = ({ hold }: OrderRow): boolean =>
   hold?.reason === DISPUTE && hold.by === SYSTEM.name
 
 /**
- * Returns the hold of an order whose other hold ends, or null if no dispute is open: one that was opened meanwhile
- * left that hold alone. The dispute may be that of an order that this one has its money from.
+ * Returns the hold of an order whose other hold ends, or null if no dispute is open: a dispute that was opened
+ * meanwhile has left the other hold in place. The dispute may be that of an order from which this order's money came.
  */
 export async function disputeHoldOf(tx: Tx, order: OrderRow) {
   const cards = cardsOf(await listCharges(tx, order.id))

@@ -13,7 +13,7 @@ const order = Type.Unsafe<MerchantOrder>({
   description: 'The order, as it is after the change.',
 })
 
-/** Defines an event about an order. It shows the order first, and then what else it has. */
+/** Defines an event about an order. It shows the order first, and then its other members. */
 export function defineOrderEvent<P extends TProperties>(
   type: string,
   { more, ...face }: { when: string; forEveryStore?: boolean; more: P },
@@ -28,7 +28,7 @@ export function defineOrderEvent<P extends TProperties>(
   return { ...event, emit }
 }
 
-/** It has no card data, and all that an integrator needs to act. */
+/** The event has no card data, and everything that an integrator needs to act. */
 export const orderPlaced = defineOrderEvent('commerce.order.placed.v1', {
   when: 'An order was placed: its payment has been captured, at once or when its hold was released.',
   forEveryStore: true,

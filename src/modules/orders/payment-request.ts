@@ -27,7 +27,7 @@ interface NewPaymentRequest {
   amount_cents: number
   days: number
   actor: string
-  /** What is changed once it is paid, of an order that is placed. */
+  /** The change that is applied once the request is paid, for an order that is placed. */
   correction?: object
 }
 
@@ -86,11 +86,11 @@ const statusOf = (found: PaymentRequest | null, isOver: boolean) =>
 export const isHeldForPayment = ({ hold }: OrderRow): boolean =>
   hold !== null && hold.reason === HOLD_REASON && hold.by === audit.SYSTEM.name
 
-/** Reads what an open request changes once it is paid. Returns null where it changes nothing. */
+/** Reads the change that an open request applies once it is paid. Returns null if it changes nothing. */
 export const readCorrection = async (db: Db, order_id: string): Promise<object | null> =>
   (await queries.findCorrection(db, order_id))?.correction ?? null
 
-/** Ends an unpaid request for a correction. The order is as it was before, and no longer held for it. */
+/** Ends an unpaid request for a correction. The order stays as it was, and is no longer held for the request. */
 export async function endCorrectionRequest(
   tx: Tx,
   order: OrderRow,

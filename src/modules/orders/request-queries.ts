@@ -14,7 +14,7 @@ export interface NewRequest {
   currency: string
   expires_at: string
   created_by: string
-  /** What is changed once it is paid; null where the order is placed then. */
+  /** The change that is applied once it is paid; null if the payment places the order. */
   correction: object | null
 }
 

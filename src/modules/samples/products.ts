@@ -12,7 +12,7 @@ export interface Look {
   palette?: Palette
   /** The size, where 1 is that of the first image. */
   scale?: number
-  /** How many stand side by side. */
+  /** How many of the thing stand side by side. */
   count?: 1 | 2 | 4 | 5
 }
 
@@ -22,9 +22,9 @@ export interface Sample {
   motif: Motif
   palette: Palette
   alt: string
-  /** How the variants look that do not look like the first image, each look with an image of its own. */
+  /** How the variants look that differ from the first image, with an image for each look. */
   looks?: readonly Look[]
-  /** What stands and lies beside it in its last image. */
+  /** The objects that stand beside it in its last image. */
   beside: Motif
   prop?: Prop
 }

@@ -65,7 +65,7 @@ type Row = readonly [
     more?: {
       /** The price before a reduction. */
       before?: number
-      /** What it contains, where that is sold by weight. */
+      /** What one unit contains, if it is sold by weight. */
       grams?: number
     },
   ])[],
@@ -78,7 +78,7 @@ type Row = readonly [
     /** The name of the option whose values the labels are. */
     option?: string
     looks?: NonNullable<Sample['looks']>
-    /** Its price by the month, of a product that can be subscribed to. */
+    /** Its price per month, if it can be subscribed to. */
     monthly_cents?: number
   },
 ]

@@ -15,7 +15,7 @@ export interface DrawingStyle {
 interface SampleImage {
   alt: string
   view: View
-  /** The variants that it shows. None: those that no other image shows. */
+  /** The variants that the image shows. Empty: those that no other image shows. */
   skus: readonly string[]
 }
 
@@ -25,7 +25,7 @@ const PORTRAIT = [960, 1_200] as const
 /** Objects that are higher than wide fill a portrait. */
 const TALL: readonly Motif[] = ['vase', 'lamp']
 
-/** The images of a sample: from the front, as its variants look, from near, and beside other things. */
+/** The images of a sample: from the front, in the looks of its variants, from near, and beside other things. */
 export function listImages(sample: Sample, style: DrawingStyle): SampleImage[] {
   const { motif, palette, product, alt, looks = [], beside, prop } = sample
   const isTall = TALL.includes(motif)
@@ -80,7 +80,7 @@ function lookOf(
 
 const drawn = new Map<string, Promise<Buffer>>()
 
-/** Draws each image once, for all stores: those of a set take less than a megabyte. */
+/** Draws each image once, for all stores: the images of a set take less than a megabyte. */
 export function drawOnce({ view }: SampleImage): Promise<Buffer> {
   const key = JSON.stringify(view)
   const known = drawn.get(key)
