@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { startEmbedded } from '@fairdock/embedded-postgres'
 import pg from 'pg'
 import { migrate } from '../src/db/migrate.ts'
-import { dumpSchema } from '../src/db/schema-dump.ts'
 import { writeOrCheck } from './compare.ts'
+import { dumpSchema } from './schema-dump.ts'
 
 /** Writes generated/schema.sql from the migrations, on a server of its own. `--check` only compares. */
 async function main(args: readonly string[]): Promise<void> {

@@ -22,12 +22,6 @@ export interface ReaderParts {
   headers: ListHeaders
 }
 
-/** A message to one person, as it is handed to a mail server. */
-export interface Message extends Omit<CommonParts & ReaderParts, 'text' | 'html' | 'url'> {
-  text: string
-  html: string
-}
-
 export type WriteMessage = (reader: ReaderParts) => string
 
 /** The line between the two parts. Both are encoded, and no encoded line has an underscore. */
@@ -58,10 +52,6 @@ export function prepareMessage({ from, replyTo, subject, text, html }: CommonPar
     return `${common}${own}\r\n${writeText(url)}${writeHtml(asHtml`${url}`.text)}--${BOUNDARY}--\r\n`
   }
 }
-
-/** Writes one message. */
-export const writeMessage = ({ text, html, ...message }: Message): string =>
-  prepareMessage({ ...message, text: [text], html: [html] })({ ...message, url: '' })
 
 const writeHeaders = (headers: Record<string, string>): string =>
   Object.entries(headers)

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { openSigner } from '../../src/platform/dkim.ts'
-import { type Message, prepareMessage, writeMessage } from '../../src/platform/mime.ts'
+import { prepareMessage } from '../../src/platform/mime.ts'
 import { verifyDkim } from '../harness/dkim.ts'
 import { readMail } from '../harness/mime.ts'
+import { type Message, writeMessage } from '../harness/write-message.ts'
 
 const message: Message = {
   from: { name: 'The shop', address: 'news@shop.example' },

@@ -11,12 +11,6 @@ import type {
  * and never set directly. Pure functions: the caller reads the facts under the order's lock.
  */
 
-/**
- * The terminal statuses: no action and no event leads out of them. A refunded order can still be cancelled
- * (decision 0009), and a cancelled one be refunded what an exchange gives back to it.
- */
-export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
-
 export interface OrderFacts {
   total_cents: number
   /** The captured amount of all tenders, less the adjustments of edits and cancelled quantities. */
@@ -242,8 +236,8 @@ const CONDITIONS: Record<Action, Condition> = {
     from: ['shipped', 'partially_shipped', 'partially_refunded'],
     guards: [['nothing_to_recall', (f) => f.q_delivered < f.q_shipped]],
   },
-  // A refunded order can be cancelled, too: until then its stock stays reserved and its coupon used. An order of
-  // gift cards alone is delivered although nothing has shipped.
+  // A refunded order can be cancelled, too (decision 0009): until then its stock stays reserved and its coupon used. An
+  // order of gift cards alone is delivered although nothing has shipped.
   cancel: {
     after: [...ALL_SETTLED, 'cancel_dispute'],
     from: [

@@ -1,5 +1,5 @@
 import type { OrderFacts } from '../../../src/modules/orders/status.ts'
-import type { Trigger } from '../../../src/modules/orders/transitions.ts'
+import type { Trigger } from './transitions.ts'
 
 /** An order of four units for 1,000, not paid yet. */
 export const facts = (over: Partial<OrderFacts> = {}): OrderFacts => ({

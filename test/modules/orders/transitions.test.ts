@@ -5,15 +5,14 @@ import {
   allowedActions,
   deriveStatus,
   type OrderFacts,
-  TERMINAL,
 } from '../../../src/modules/orders/status.ts'
 import {
   ACTIONS,
   ORDER_STATUSES,
   type OrderStatus,
 } from '../../../src/modules/orders/status-schema.ts'
-import { permits, TRANSITIONS, type Trigger } from '../../../src/modules/orders/transitions.ts'
 import { CHANGES, type Choice, facts, paid } from './facts.ts'
+import { permits, TERMINAL, TRANSITIONS, type Trigger } from './transitions.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
 const some: Choice = { units: 1, cents: 100 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { dumpSchema } from '../../src/db/schema-dump.ts'
+import { dumpSchema } from '../../scripts/schema-dump.ts'
 import { openTestDatabase } from '../harness/database.ts'
 
 /** Statements that change a database, and the line by which the dump must show the change. */

@@ -1,4 +1,4 @@
-import type { Action, OrderStatus } from './status-schema.ts'
+import type { Action, OrderStatus } from '../../../src/modules/orders/status-schema.ts'
 
 /** The events that change an order without an action: replies of gateways, disputes, time. */
 export type OrderEvent =
@@ -129,6 +129,12 @@ export const TRANSITIONS: readonly Transition[] = [
     to: ['shipped', 'delivered', 'partially_shipped', 'partially_refunded', 'on_hold'],
   },
 ]
+
+/**
+ * The terminal statuses: no action and no event leads out of them. A refunded order can still be cancelled,
+ * and a cancelled one be refunded what an exchange gives back to it.
+ */
+export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
 
 /** Whether the table allows the change. Keeping the status is always allowed. */
 export function permits(from: OrderStatus, trigger: Trigger, to: OrderStatus): boolean {
