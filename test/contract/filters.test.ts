@@ -5,7 +5,7 @@ import type { ApiDocument } from '../../src/http/api-document.ts'
 import { type Answer, type Caller, openTestApp } from '../harness/app.ts'
 import { share } from '../harness/scope.ts'
 import { openSuperuser, putLive } from '../harness/superuser.ts'
-import { fillPath } from './fixtures.ts'
+import { fillPath } from './paths.ts'
 
 /** Generated from the document that is served: a new list is tested here without a change of this file. */
 const published: ApiDocument = JSON.parse(

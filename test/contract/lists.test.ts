@@ -4,11 +4,12 @@ import { describe, type TestContext, test } from 'node:test'
 import '../../src/app.ts'
 import { type ApiDocument, type Operation, resolveResponse } from '../../src/http/api-document.ts'
 import { PAGE_QUERY } from '../../src/kernel/page.ts'
+import { FIXTURES } from '../harness/all-resources.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
+import { makeInvoices, makePlans } from '../modules/billing/resources.ts'
 import { BOUNDED } from './bounded-answers.ts'
-import { FIXTURES, fillPath } from './fixtures.ts'
 import { freshKey, VARIANT } from './ids.ts'
-import { makeInvoices, makePlans } from './make-billing.ts'
+import { fillPath } from './paths.ts'
 
 /** The document that is served; a check keeps it equal to the routes. */
 const published: ApiDocument = JSON.parse(

@@ -6,8 +6,8 @@ import { type Caller, openTestApp } from '../harness/app.ts'
 import { share } from '../harness/scope.ts'
 import { openSuperuser, putLive } from '../harness/superuser.ts'
 import { enable } from '../modules/checkout/setup.ts'
-import { fillPath } from './fixtures.ts'
 import { freshKey } from './ids.ts'
+import { fillPath } from './paths.ts'
 
 /** Generated from the document that is served: a new write is tested here without a change of this file. */
 const published: ApiDocument = JSON.parse(

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { RouteEntry } from '../../src/http/route.ts'
 import { SCOPES, type Scope, satisfies } from '../../src/kernel/scopes.ts'
+import { BODIES, FIXTURES } from '../harness/all-resources.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
 import { share } from '../harness/scope.ts'
 import { openSuperuser, putLive } from '../harness/superuser.ts'
-import { ABOUT_AN_ORDER, BODIES, CALLERS_WORD, FIXTURES, fillPath } from './fixtures.ts'
 import { freshKey } from './ids.ts'
+import { ABOUT_AN_ORDER, CALLERS_WORD, fillPath } from './paths.ts'
 import { plantCanary } from './plant-canary.ts'
 
 /** Generated from the route table: a new route is tested here without a change of this file. */
@@ -114,7 +115,7 @@ test("another store's ids get the same answer as ids that do not exist, to the b
   for (const route of routesOf(app, 'merchant').filter(({ url }) => url.includes(':'))) {
     if (CALLERS_WORD.includes(nameOf(route))) continue
     const fixture = FIXTURES[nameOf(route)]
-    assert.ok(fixture, `${nameOf(route)} needs a line in test/contract/fixtures.ts`)
+    assert.ok(fixture, `${nameOf(route)} needs a fixture in the resources.ts of its module`)
     const params = await fixture(acme, app)
     const foreign = await send(globex, route, params)
     const random = await send(globex, route)

@@ -8,7 +8,7 @@ import { Database, type Tx } from '../../src/db/database.ts'
 import { GLOBAL_TABLES } from '../../src/db/global-tables.ts'
 import { Sql, sql } from '../../src/db/sql.ts'
 import { DAY_MS } from '../../src/kernel/time.ts'
-import { ABOUT_AN_ORDER } from '../contract/fixtures.ts'
+import { ABOUT_AN_ORDER } from '../contract/paths.ts'
 import { plantCanary } from '../contract/plant-canary.ts'
 import { type Answer, openTestApp } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'
@@ -39,7 +39,11 @@ async function openTwoStores(t: TestContext) {
   for (const table of tables) {
     const { rows } = await superuser.query(`select distinct tenant_ref from ${table} order by 1`)
     const seen = rows.map(({ tenant_ref }) => tenant_ref)
-    assert.deepEqual(seen, ['acme', 'globex'], `${table} needs a line in test/db/tenant-rows.ts`)
+    assert.deepEqual(
+      seen,
+      ['acme', 'globex'],
+      `${table} needs a row in the resources.ts of its module`,
+    )
   }
   return { app, superuser, callers, tables }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { fillPath } from '../contract/fixtures.ts'
+import { fillPath } from '../contract/paths.ts'
 import { type Caller, openTestApp } from '../harness/app.ts'
 import { share } from '../harness/scope.ts'
 import { openSuperuser } from '../harness/superuser.ts'

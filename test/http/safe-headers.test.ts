@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { fillPath } from '../contract/fixtures.ts'
+import { fillPath } from '../contract/paths.ts'
 import { type Answer, type Caller, openTestApp } from '../harness/app.ts'
 import { talk } from '../harness/raw-http.ts'
 import { openShop } from '../modules/checkout/setup.ts'

@@ -1,9 +1,10 @@
 import type { Caller } from '../../harness/app.ts'
 import { addVariant, enable, openShop } from '../../modules/checkout/setup.ts'
+import { COUPONS } from '../../modules/marketing/resources.ts'
+import { GROUPS } from '../../modules/pricing/resources.ts'
 import { ok } from '../../modules/returns/setup.ts'
 import type { MailApp } from '../../modules/shopper-mail/setup.ts'
 import { freshKey } from '../ids.ts'
-import { COUPONS, GROUPS } from '../make-catalog.ts'
 import type { Recorder } from './record.ts'
 
 const TENANT = 'bookshop'

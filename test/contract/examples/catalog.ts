@@ -1,8 +1,8 @@
 import type { Caller } from '../../harness/app.ts'
 import { openShop } from '../../modules/checkout/setup.ts'
+import { newAsset } from '../../modules/media/resources.ts'
 import { ok } from '../../modules/returns/setup.ts'
 import type { MailApp } from '../../modules/shopper-mail/setup.ts'
-import { newAsset } from '../make-catalog.ts'
 import type { Recorder } from './record.ts'
 
 const TENANT = 'pottery'

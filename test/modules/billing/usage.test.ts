@@ -3,10 +3,10 @@ import { before, describe, test } from 'node:test'
 import type { Runner } from '../../../src/db/sql.ts'
 import { createApiCalls } from '../../../src/modules/billing/api-calls.ts'
 import { countAndClose } from '../../../src/modules/billing/jobs.ts'
-import { newAsset } from '../../contract/make-catalog.ts'
 import { eventually } from '../../harness/eventually.ts'
 import { ok } from '../analytics/setup.ts'
 import type { Shop } from '../checkout/setup.ts'
+import { newAsset } from '../media/resources.ts'
 import { amountsOf, type BillingApp, invoiceOf, shareBilling, URL, usageOf } from './setup.ts'
 
 const shared = shareBilling()
