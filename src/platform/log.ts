@@ -165,14 +165,13 @@ const CAUSES_MAX = 5
 const WRONG_VALUE = /^22[0-9A-Z]{3}$/
 
 /**
- * Returns the message of an error without the value that PostgreSQL quotes where it has no right form: it came from a
- * caller.
+ * Returns the message of an error without what it quotes of a caller or a provider: PostgreSQL quotes a value that has
+ * no right form, and `JSON.parse` the text that is no JSON.
  */
-const safeMessage = ({ message }: Error, code: unknown): string =>
-  (typeof code === 'string' && WRONG_VALUE.test(code)
-    ? message.replace(/".*"/s, '"…"')
-    : message
-  ).slice(0, MESSAGE_MAX)
+function safeMessage({ message, name }: Error, code: unknown): string {
+  const isQuoting = name === 'SyntaxError' || (typeof code === 'string' && WRONG_VALUE.test(code))
+  return (isQuoting ? message.replace(/".*"/s, '"…"') : message).slice(0, MESSAGE_MAX)
+}
 
 /** Returns the places of a stack, without the message that it begins with. */
 function framesOf(stack: string): string {

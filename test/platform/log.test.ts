@@ -129,6 +129,24 @@ describe('the log keeps plain fields only', () => {
     assert.match(text(), /"code":"23505"/)
   })
 
+  test('a text that is no JSON is not quoted', () => {
+    const { logger, text, lines } = openLog()
+    const private_ = 'private'
+    for (const json of [private_, `{"x": ${private_}}`, `["${private_}"`, `${private_}"\n"`]) {
+      assert.throws(
+        () => JSON.parse(json),
+        (err) => {
+          logger.error({ err }, 'a provider answered')
+          logger.error({ err: new Error('no answer', { cause: err }) }, 'a provider answered')
+          return true
+        },
+      )
+    }
+    assert.equal(lines.length, 8)
+    assert.match(text(), /SyntaxError/)
+    assert.ok(!text().includes(private_), text())
+  })
+
   test('the client that the driver adds to an error never reaches the log', async (t) => {
     const { logger, text } = openLog()
     const { url } = await openTestDatabase(t)

@@ -126,7 +126,12 @@ async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
     if (length > ANSWER_BYTES_MAX) throw new Error("the tax provider's answer is too long")
     chunks.push(chunk)
   }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    // Its message would quote the answer in a log line.
+    throw new Error("the tax provider's answer is no JSON")
+  }
 }
 
 /** Refuses a tax above the taxed amount: such a response is an error of the provider. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { ApiError } from '../../../src/errors.ts'
 import { httpTaxProvider, resolveTax, type TaxQuestion } from '../../../src/modules/pricing/tax.ts'
+import { createLogger } from '../../../src/platform/log.ts'
 
 const question: TaxQuestion = {
   currency: 'USD',
@@ -99,6 +100,25 @@ describe('a tax provider', () => {
       const asked = httpTaxProvider({ url, timeoutMs: PATIENT_MS })('acme_tax', question)
       await assert.rejects(asked, failsWith('service_unavailable'), text.slice(0, 40))
     }
+  })
+
+  test('is never quoted in a log line, whatever it answers', async (t) => {
+    let text = ''
+    const lines: string[] = []
+    const logger = createLogger('trace', { write: (line: string) => void lines.push(line) })
+    const url = await startProvider(t, (_, response) => response.end(text))
+    for (text of [
+      'no JSON: quoted',
+      'quoted',
+      '{"tax_cents": quoted}',
+      '{"quoted":1}',
+      '["quoted"',
+    ]) {
+      const asked = httpTaxProvider({ url, timeoutMs: PATIENT_MS })('acme_tax', question)
+      await asked.catch((err) => logger.error({ err }, 'a request failed'))
+    }
+    assert.match(lines.join(''), /the tax provider's answer is no JSON/)
+    assert.doesNotMatch(lines.join(''), /quoted/)
   })
 
   test('is not followed on a redirect, and its error status is no answer', async (t) => {
