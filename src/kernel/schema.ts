@@ -27,6 +27,16 @@ export function Pattern(pattern: string, description: string, bounds: TStringOpt
 /** The description of a pattern, if it has one. */
 export const describePattern = (pattern: string): string | undefined => patterns.get(pattern)
 
+const ONE_LINE = '[^\\p{Cc}\\p{Zl}\\p{Zp}]*'
+
+/** A text that a person reads on one line, such as a name. */
+export const Line = (maxLength: number, options: TStringOptions = {}) =>
+  Pattern(
+    `^${ONE_LINE}[^\\s\\p{C}]${ONE_LINE}$`,
+    'must be one line with at least one visible character and no control characters',
+    { ...options, maxLength },
+  )
+
 /** A store's slug. It is in the store's addresses and in every row of its data. */
 export const TenantRef = Pattern(
   '^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$',

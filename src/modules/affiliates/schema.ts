@@ -4,6 +4,7 @@ import {
   CustomerRef,
   Email,
   Id,
+  Line,
   Nullable,
   Pattern,
   ref,
@@ -154,7 +155,7 @@ const about = {
 }
 
 export const NewAffiliate = Type.Object({
-  name: text(200),
+  name: Line(200),
   email: Email,
   status: Type.Optional(Type.Enum(['invited', 'active'])),
   code: Type.Optional(Code),
@@ -164,7 +165,7 @@ export const NewAffiliate = Type.Object({
 export type NewAffiliate = Static<typeof NewAffiliate>
 
 export const AffiliatePatch = Type.Object({
-  name: Type.Optional(text(200)),
+  name: Type.Optional(Line(200)),
   email: Type.Optional(Email),
   ...about,
   ...terms,
@@ -181,7 +182,7 @@ export type Decision = Static<typeof Decision>
 export const DeviceRef = Type.Optional(Nullable(Type.String({ maxLength: 200 })))
 
 export const Application = Type.Object({
-  name: text(200),
+  name: Line(200),
   email: Email,
   website: Type.Optional(Nullable(text(2_000))),
   message: Type.Optional(Nullable(text(2_000))),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Currency, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Currency, Line, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 import { TIER_NAMES } from '../entitlements/schema.ts'
 
 /** Plans: those that the operator offers, and the plan of a store. */
@@ -70,7 +70,7 @@ const PlanKey = Pattern(
 export const isPlanKey = (text: string): boolean => new RegExp(PLAN_KEY).test(text)
 
 const terms = {
-  name: Type.String({ minLength: 1, maxLength: 100 }),
+  name: Line(100),
   tier: Type.Enum([...TIER_NAMES], {
     description: 'The tier that a store has by this plan, and with it its add-ons.',
   }),
@@ -150,7 +150,7 @@ export type Reminder = Static<typeof Reminder>
 const Prefix = Pattern('^[A-Z0-9-]{1,12}$', 'must be 1 to 12 capital letters, digits or hyphens')
 
 const issuerTerms = {
-  name: Type.String({ minLength: 1, maxLength: 200 }),
+  name: Line(200),
   lines: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
     maxItems: 10,
     description: 'Address, register and tax number, as documents show them.',

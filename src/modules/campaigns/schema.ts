@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Email, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
+import {
+  Cents,
+  Email,
+  Id,
+  Line,
+  Nullable,
+  Pattern,
+  Shared,
+  Timestamp,
+} from '../../kernel/schema.ts'
 
 export const CAMPAIGN_STATUSES = [
   'draft',
@@ -29,10 +38,6 @@ const Channel = Pattern(
 )
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-
-/** One line, because it stands in a header of a mail. */
-const Line = (maxLength: number) =>
-  Pattern('^[^\\p{Cc}\\u2028\\u2029]+$', 'must be one line of text', { minLength: 1, maxLength })
 
 export const BUDGET_TYPES = ['spend', 'uses'] as const
 
@@ -147,11 +152,11 @@ const optional = {
   reply_to: Type.Optional(Nullable(Email)),
 }
 
-export const NewCampaign = Type.Object({ name: text(200), channel: Channel, ...optional })
+export const NewCampaign = Type.Object({ name: Line(200), channel: Channel, ...optional })
 export type NewCampaign = Static<typeof NewCampaign>
 
 /** The channel cannot change: it decides what kind of campaign it is. */
-export const CampaignPatch = Type.Object({ name: Type.Optional(text(200)), ...optional })
+export const CampaignPatch = Type.Object({ name: Type.Optional(Line(200)), ...optional })
 export type CampaignPatch = Static<typeof CampaignPatch>
 
 export const Schedule = Type.Object({

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import {
   Currency,
   Id,
+  Line,
   Nullable,
   OpenObject,
   Pattern,
@@ -307,16 +308,6 @@ export const Slug = Pattern(
   'must be lower-case letters, digits, hyphens and underscores, and begin and end with a letter or digit',
   { minLength: 1, maxLength: SLUG_LENGTH_MAX },
 )
-
-const ONE_LINE = '[^\\p{Cc}\\p{Zl}\\p{Zp}]*'
-
-/** A text that a person reads on one line. */
-const Line = (maxLength: number) =>
-  Pattern(
-    `^${ONE_LINE}[^\\s\\p{C}]${ONE_LINE}$`,
-    'must be one line with at least one visible character and no control characters',
-    { maxLength },
-  )
 
 /** The characters of a description. */
 export const TEXT_LENGTH_MAX = 20_000

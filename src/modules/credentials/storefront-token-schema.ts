@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Id, Line, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** A token of a store as it is listed: without the token, which is stored nowhere. */
 export const StorefrontToken = Shared(
@@ -28,6 +28,6 @@ export const IssuedStorefrontToken = Shared(
 )
 
 export const NewStorefrontToken = Type.Object({
-  label: Type.String({ minLength: 1, maxLength: 80 }),
+  label: Line(80),
 })
 export type NewStorefrontToken = Static<typeof NewStorefrontToken>

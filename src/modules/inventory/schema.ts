@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Id, Line, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /**
  * The location of stock unless the merchant names another. Every store that tracks stock has it.
@@ -291,7 +291,7 @@ export const Location = Shared(
 )
 export type Location = Static<typeof Location>
 
-const LocationName = Type.String({ minLength: 1, maxLength: 200 })
+const LocationName = Line(200)
 
 const LOCATION_ID = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 const locationId = new RegExp(LOCATION_ID)

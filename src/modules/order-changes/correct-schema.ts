@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Email, Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Email, Id, Line, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
 import { PaymentRequest } from '../orders/payment-request-schema.ts'
 import { MerchantOrder, OrderItem, OrderRefund, ShipTo, Tender } from '../orders/schema.ts'
 import { TaxPolicy } from '../pricing/schema.ts'
@@ -14,9 +14,7 @@ const PAY_DAYS_MAX = 30
 export const OrderCorrection = Type.Object({
   ship_to: Type.Optional(ShipTo),
   email: Type.Optional(Email),
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 300, description: "The shopper's name." }),
-  ),
+  name: Type.Optional(Line(300, { description: "The shopper's name." })),
   ...ShippingChange.properties,
   tax: Type.Optional(Nullable(TaxPolicy)),
   void_labels: Type.Optional(

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Id, Line, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** The highest tax rate: the whole price. No sales tax is higher, and a rate beyond it is a typing error. */
 const RATE_BPS_MAX = 10_000
@@ -30,7 +30,7 @@ export type GroupPrice = Static<typeof GroupPrice>
 export const CUSTOMER_REF_LENGTH_MAX = 200
 const CustomerRef = Type.String({ minLength: 1, maxLength: CUSTOMER_REF_LENGTH_MAX })
 
-const GroupName = Type.String({ minLength: 1, maxLength: 200 })
+const GroupName = Line(200)
 const Adjustment = Type.Integer({
   minimum: 1,
   maximum: 10_000,

@@ -5,6 +5,7 @@ import {
   Currency,
   Email,
   Id,
+  Line,
   Nullable,
   Shared,
   Timestamp,
@@ -13,7 +14,7 @@ import {
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
 const contact = {
-  name: text(200),
+  name: Line(200),
   email: Nullable(Email),
   phone: Nullable(text(50)),
   address: Nullable(text(1_000)),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Id, Line, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
 
 export const MATCHES = ['all', 'any'] as const
 export type Match = (typeof MATCHES)[number]
@@ -108,7 +108,7 @@ const tree = {
   conditions: Type.Array(WireCondition, { minItems: 1, maxItems: CONDITIONS_MAX }),
 }
 
-const Name = Type.String({ minLength: 1, maxLength: 100 })
+const Name = Line(100)
 
 export const Segment = Shared(
   'Segment',
