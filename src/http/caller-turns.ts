@@ -31,9 +31,14 @@ export class CallerTurns<T> {
     return taken
   }
 
+  /** Whether a place waits of a caller who may have a turn. */
+  has(mayTurn: (caller: string) => boolean): boolean {
+    return this.#places.keys().some(mayTurn)
+  }
+
   /** Takes the first place of the caller whose turn it is; that caller then goes behind the others. */
-  next(): T | undefined {
-    const [turn] = this.#places
+  next(mayTurn: (caller: string) => boolean = () => true): T | undefined {
+    const turn = this.#places.entries().find(([caller]) => mayTurn(caller))
     if (turn === undefined) return undefined
     const [caller, places] = turn
     const place = places.shift()

@@ -34,6 +34,16 @@ const RUNNING_MAX = 6
 /** How many bytes cost as much as one more answer: a list of a megabyte takes as long to send as thirty pages. */
 const ANSWER_BYTES = 32_768
 
+/** How many of them one reader may have, so that another one never waits for all reads of a flood. */
+const RUNNING_PER_READER = 4
+
+/**
+ * A reader's refusals are sent one by one, this far apart, and each of them after so long at most. Sent at once, those
+ * of one address took more of the processor than a store may use.
+ */
+const REFUSAL_MS = 20
+const REFUSAL_MAX_MS = 2_000
+
 /** How many requests may wait: of all stores, and of one. A browser behind more of them would give up. */
 const WAITING_MAX = 2_000
 const WAITING_PER_STORE = 500
@@ -56,8 +66,9 @@ interface Place {
 interface Bucket {
   used: number
   at: number
-  /** Routed reads that run. */
+  /** Routed reads that run, and how many of them each reader has. */
   running: number
+  readonly runningOf: Map<string, number>
   /** Reads from memory that wait, and those that wait for their route. */
   memory: CallerTurns<Place>
   routed: CallerTurns<Place>
@@ -80,6 +91,24 @@ interface Read {
   address: string
 }
 
+/** Whether a reader may have one more read running. */
+const hasTurn =
+  ({ runningOf }: Bucket) =>
+  (reader: string): boolean =>
+    (runningOf.get(reader) ?? 0) < RUNNING_PER_READER
+
+function begin(bucket: Bucket, reader: string): void {
+  bucket.running += 1
+  bucket.runningOf.set(reader, (bucket.runningOf.get(reader) ?? 0) + 1)
+}
+
+function end(bucket: Bucket, reader: string): void {
+  bucket.running -= 1
+  const left = (bucket.runningOf.get(reader) ?? 1) - 1
+  if (left === 0) bucket.runningOf.delete(reader)
+  else bucket.runningOf.set(reader, left)
+}
+
 const overload = () =>
   new ApiError('service_unavailable', { kind: 'overload', headers: { 'retry-after': '1' } })
 
@@ -98,6 +127,8 @@ export class ReadPace {
   /** How many reads of each reader wait. */
   readonly #waitingOf = new Map<string, number>()
   #waiting = 0
+  /** When the last of the refusals that each reader waits for is sent. */
+  readonly #refusing = new Map<string, number>()
 
   constructor(options: PaceOptions) {
     this.#othersAreAtWork = options.othersAreAtWork
@@ -139,15 +170,20 @@ export class ReadPace {
     const store = named !== null && this.#isKnown(named) ? named : null
     // A request without a store is paced by its route: a caller can write an address in any number of ways.
     const bucket = this.#bucketOf(store ?? routeOptions.url ?? '')
-    if (bucket.routed.size > 0 || !this.#mayRun(store, bucket)) {
+    const { name: reader } = this.#readerOf(request.raw)
+    const isFirst = bucket.routed.size === 0 && hasTurn(bucket)(reader)
+    if (isFirst && this.#mayRun(store, bucket)) begin(bucket, reader)
+    else {
       const { promise, resolve: start, reject } = Promise.withResolvers<void>()
       this.#wait({ store, bucket, line: bucket.routed }, request.raw, { start, reject })
+      // Those that wait may all be reads of one reader, who has as many running as one may have.
+      this.#startWaiting(store, bucket)
       await promise
-    } else bucket.running += 1
-    request.reader = this.#readerOf(request.raw).name
+    }
+    request.reader = reader
     request.leavePace = () => {
       request.leavePace = null
-      bucket.running -= 1
+      end(bucket, reader)
       this.#startWaiting(store, bucket)
     }
   }
@@ -174,7 +210,7 @@ export class ReadPace {
   ): void {
     const { name: reader, waitingMax } = this.#readerOf(request)
     const waiting = this.#waitingOf.get(reader) ?? 0
-    if (waiting >= waitingMax) reject(tooMany(waiting))
+    if (waiting >= waitingMax) this.#refuse(reader, () => reject(tooMany(waiting)))
     else if (this.#waiting >= WAITING_MAX || line.size >= WAITING_PER_STORE) reject(overload())
     else {
       this.#waiting += 1
@@ -184,9 +220,21 @@ export class ReadPace {
     }
   }
 
+  /** Refuses a read when it is the turn of that refusal among those of its reader. */
+  #refuse(reader: string, send: () => void): void {
+    const now = this.#timer()
+    const last = Math.max(now, this.#refusing.get(reader) ?? 0)
+    const at = Math.min(last + REFUSAL_MS, now + REFUSAL_MAX_MS)
+    this.#refusing.set(reader, at)
+    setTimeout(() => {
+      if (this.#refusing.get(reader) === at) this.#refusing.delete(reader)
+      send()
+    }, at - now)
+  }
+
   /** Takes the place whose turn it is. */
-  #next(line: CallerTurns<Place>): Place | undefined {
-    const place = line.next()
+  #next(line: CallerTurns<Place>, mayTurn?: (reader: string) => boolean): Place | undefined {
+    const place = line.next(mayTurn)
     if (place !== undefined) this.#leave(place)
     return place
   }
@@ -218,9 +266,10 @@ export class ReadPace {
         this.#next(bucket.memory)?.start()
         any = true
       }
-      if (bucket.routed.size > 0 && this.#mayRun(store, bucket)) {
-        bucket.running += 1
-        this.#next(bucket.routed)?.start()
+      if (bucket.routed.has(hasTurn(bucket)) && this.#mayRun(store, bucket)) {
+        const place = this.#next(bucket.routed, hasTurn(bucket))
+        if (place !== undefined) begin(bucket, place.reader)
+        place?.start()
         any = true
       }
     }
@@ -243,6 +292,7 @@ export class ReadPace {
       used: 0,
       at: this.#timer(),
       running: 0,
+      runningOf: new Map(),
       memory: new CallerTurns<Place>(),
       routed: new CallerTurns<Place>(),
       timer: undefined,

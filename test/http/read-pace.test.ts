@@ -146,6 +146,7 @@ describe('answers from memory', () => {
         reject: ({ code }) => codes.push(code),
       })
     for (let n = 0; n < 22; n++) wait('flood')
+    t.mock.timers.tick(40)
     assert.deepEqual(codes, ['rate_limited', 'rate_limited'])
     wait('ann')
     pass(200)
@@ -153,6 +154,33 @@ describe('answers from memory', () => {
     assert.ok(codes.includes('ann'))
     wait('flood')
     assert.equal(codes.filter((each) => each === 'rate_limited').length, 2, 'none waits any more')
+  })
+
+  test('are refused to a caller one after the other, fifty a second, and no later than after two seconds', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { pace, count, pass } = openPace(true)
+    count('acme', 250)
+    let refused = 0
+    const wait = (name: string) =>
+      pace.defer({ store: 'acme', address: '/' }, from(name), {
+        start: () => {},
+        reject: ({ code }) => {
+          if (code === 'rate_limited') refused += 1
+        },
+      })
+    const tick = (ms: number) => {
+      pass(ms)
+      t.mock.timers.tick(ms)
+    }
+    for (let n = 0; n < 520; n++) wait('flood')
+    assert.equal(refused, 0)
+    tick(20)
+    assert.equal(refused, 1)
+    for (let n = 0; n < 21; n++) wait('another flood')
+    tick(20)
+    assert.equal(refused, 3, 'each caller waits for their own refusals')
+    for (let n = 0; n < 98; n++) tick(20)
+    assert.equal(refused, 501)
   })
 
   test('wait in bounded numbers: five hundred for one store, two thousand in all', (t) => {
@@ -205,20 +233,24 @@ describe('answers from memory', () => {
     await waiting[1]?.done
   })
 
-  test('answers of a route run six at a time, and their callers take turns', async () => {
+  test('answers of a route run six at a time, four of them for one caller, and their callers take turns', async () => {
     const { pace } = openPace(false)
-    const flood = Array.from({ length: 30 }, () => readBy(pace, 'flood'))
-    const calm = readBy(pace, 'ann')
-    await Promise.all(flood.slice(0, 6).map(({ done }) => done))
-    assert.equal(flood.filter(({ state }) => state === 'runs').length, 6)
-    await Promise.all(flood.slice(26).map(({ done }) => done))
-    assert.equal(flood.filter(({ state }) => state === 'rate_limited').length, 4)
+    const running = () => [...flood, ...others].filter(({ state }) => state === 'runs')
+    const flood = Array.from({ length: 24 }, () => readBy(pace, 'flood'))
+    const others: ReturnType<typeof readBy>[] = []
+    await Promise.all(flood.slice(0, 4).map(({ done }) => done))
+    assert.equal(running().length, 4)
+    for (const name of ['ann', 'bob', 'cleo']) others.push(readBy(pace, name))
+    await Promise.all(others.slice(0, 2).map(({ done }) => done))
+    assert.equal(running().length, 6)
     flood[0]?.end()
+    await flood[4]?.done
     flood[1]?.end()
-    await calm.done
-    assert.equal(calm.state, 'runs')
-    assert.equal(flood.filter(({ state }) => state === 'runs').length, 7)
-    for (const read of [calm, ...flood]) {
+    await others[2]?.done
+    assert.equal(others[2]?.state, 'runs')
+    assert.equal(running().length, 8, 'six, and two that have ended')
+    for (const read of [...others, ...flood]) {
+      read.end()
       await read.done
       read.end()
     }
@@ -229,9 +261,9 @@ describe('answers from memory', () => {
     const picture = (store: string) => readBy(pace, 'ann', `/stores/${store}/assets/x.png`)
     const flood = Array.from({ length: 10 }, () => picture('acme'))
     const other = picture('globex')
-    await Promise.all([other, ...flood.slice(0, 6)].map(({ done }) => done))
+    await Promise.all([other, ...flood.slice(0, 4)].map(({ done }) => done))
     assert.equal(other.state, 'runs')
-    assert.equal(flood.filter(({ state }) => state === 'runs').length, 6)
+    assert.equal(flood.filter(({ state }) => state === 'runs').length, 4)
     for (const read of [other, ...flood]) {
       read.end()
       await read.done
@@ -242,7 +274,7 @@ describe('answers from memory', () => {
   test('answers of a route that wait too long are refused, while the running ones finish', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, pass } = openPace(false)
-    const slow = Array.from({ length: 6 }, () => readBy(pace, 'slow'))
+    const slow = Array.from({ length: 6 }, (_, n) => readBy(pace, `slow ${n % 2}`))
     await Promise.all(slow.map(({ done }) => done))
     const late = readBy(pace, 'ann')
     pass(8_001)
@@ -260,8 +292,8 @@ describe('answers from memory', () => {
     const reads = Array.from({ length: 10 }, (_, n) =>
       readBy(pace, 'flood', `/v1/tenants/none-${n}/site`),
     )
-    await Promise.all(reads.slice(0, 6).map(({ done }) => done))
-    assert.equal(reads.filter(({ state }) => state === 'runs').length, 6)
+    await Promise.all(reads.slice(0, 4).map(({ done }) => done))
+    assert.equal(reads.filter(({ state }) => state === 'runs').length, 4)
     const known = readBy(pace, 'flood')
     await known.done
     assert.equal(known.state, 'runs')
