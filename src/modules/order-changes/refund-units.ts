@@ -83,7 +83,8 @@ export function shareOf(
 
 /**
  * Refuses a refund of which a part would become store credit of an erased customer: it could never be spent. A
- * cancellation is not refused for this: an order must not be sent just because of its money.
+ * cancellation or an edit is not refused for this, and the store keeps it: an order must not be sent just because of
+ * its money.
  */
 export async function requireSpendable(
   db: Db,

@@ -140,9 +140,13 @@ interface Credit {
   post: boolean
 }
 
-/** Credits a customer, and creates the account if there is none. */
+/**
+ * Credits a customer, and creates the account if there is none. What an order gives back to an erased customer can
+ * never be spent: it is credited and expires at once, so that the store has it and owes it no longer.
+ */
 export async function credit(tx: Tx, request: Credit) {
   const { customer_ref, currency, amount_cents, order_id = null, reason = null } = request
+  const isLost = customers.isPseudonym(customer_ref) && request.event !== 'adjustment'
   await queries.ensureAccount(tx, customer_ref, currency)
   const found = await queries.lockAccountOf(tx, customer_ref, currency)
   if (found === null) throw new Error('the account vanished while it was being credited')
@@ -156,11 +160,13 @@ export async function credit(tx: Tx, request: Credit) {
       reason,
       actor: request.actor.name,
     }),
-    insertLots(tx, found.id, request),
+    !isLost && insertLots(tx, found.id, request),
     request.post &&
       postChange(tx, { kind: 'store_credit.credited', order_id }, found, amount_cents),
   ])
-  return { account_id: account.id, account, transaction }
+  if (!isLost) return { account_id: account.id, account, transaction }
+  const left = await bookBreakage(tx, found, amount_cents)
+  return { account_id: left.id, account: left, transaction }
 }
 
 /**
@@ -277,21 +283,33 @@ export async function expireLots(
   const cents = sumOf(expired)
   if (cents === 0) return account
   const [after] = await Promise.all([
-    queries.addBalance(tx, account.id, -cents),
+    bookBreakage(tx, account, cents),
     queries.reduceLots(tx, expired),
-    queries.logTransaction(tx, account.id, {
+  ])
+  return after
+}
+
+/** Takes an amount that can no longer be spent from an account. Returns the account without it. */
+async function bookBreakage(
+  tx: Tx,
+  { id, currency }: StoreCreditAccount,
+  amount_cents: number,
+): Promise<StoreCreditAccount> {
+  const [after] = await Promise.all([
+    queries.addBalance(tx, id, -amount_cents),
+    queries.logTransaction(tx, id, {
       type: 'expire',
       event: 'expiration',
-      amount_cents: cents,
+      amount_cents,
       actor: audit.SYSTEM.name,
     }),
     ledger.post(tx, {
       kind: 'store_credit.expired',
-      currency: account.currency,
-      ref: account.id,
+      currency,
+      ref: id,
       entries: [
-        { account: 'store_credit', ref: account.id, amount_cents: cents },
-        { account: 'breakage', amount_cents: -cents },
+        { account: 'store_credit', ref: id, amount_cents },
+        { account: 'breakage', amount_cents: -amount_cents },
       ],
     }),
   ])

@@ -5,6 +5,7 @@ import * as orders from '../../../src/modules/orders/customer-data.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
+import { assertOracles } from '../../harness/oracles.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 import {
   addVariant,
@@ -16,6 +17,13 @@ import {
   preview,
 } from '../checkout/setup.ts'
 import { freshKey, giveCredit, issueCard } from './setup.ts'
+
+const twoOf = (variant_id: string | undefined) => [{ variant_id, quantity: 2 }]
+
+interface Account {
+  customer_ref: string
+  balance_cents: number
+}
 
 const ERASE = '/v1/my/privacy/erase'
 
@@ -154,7 +162,6 @@ test('an erasure', async (t) => {
     const pseudonym = body.order.customer_ref
     assert.match(pseudonym, /^erased:/)
     const { accounts } = (await merchant.get('/v1/merchant/store-credit')).body
-    type Account = { customer_ref: string; balance_cents: number }
     const left: Account[] = accounts.filter((each: Account) =>
       each.customer_ref.startsWith(pseudonym),
     )
@@ -167,6 +174,40 @@ test('an erasure', async (t) => {
       const paid = bought.body.charges.map(({ tender }: { tender: string }) => tender)
       assert.deepEqual(paid, ['card'], bought.text)
     }
+  })
+
+  await t.test('leaves the store what a cancellation or an edit gives back as credit', async () => {
+    await giveCredit(merchant, 'left', 5_000)
+    const byCredit = { customer_ref: 'left', apply_store_credit: true }
+    const [whole, edited] = [
+      await buy(byCredit),
+      await buy({ ...byCredit, items: twoOf(variants[1_000]) }),
+    ]
+    assert.equal((await erase('left')).status, 200)
+    const owed = async () => {
+      const { rows } = await superuser.query(
+        `select account, sum(amount_cents)::int as cents from ledger_entries
+          where account in ('store_credit', 'breakage') group by 1`,
+      )
+      const of = (name: string) => rows.find(({ account }) => account === name)?.cents ?? 0
+      return { credit: of('store_credit'), breakage: of('breakage') }
+    }
+    const before = await owed()
+    const act = (id: string, verb: string, body: object) =>
+      merchant.post(`/v1/merchant/orders/${id}/${verb}`, body, freshKey())
+    const cancelled = await act(whole.id, 'cancel', { reason: 'customer' })
+    assert.equal(cancelled.status, 200, cancelled.text)
+    const { body } = await merchant.get(`/v1/merchant/orders/${edited.id}`)
+    const edits = [{ order_item_id: body.items[0].id, quantity: 1 }]
+    const lowered = await act(edited.id, 'edit', { edits })
+    assert.equal(lowered.status, 200, lowered.text)
+    const after = await owed()
+    assert.equal(after.credit, before.credit, 'nobody is owed more')
+    assert.equal(after.breakage, before.breakage - 2_000, 'the store has it')
+    const { accounts } = (await merchant.get('/v1/merchant/store-credit')).body
+    const total = accounts.reduce((sum: number, each: Account) => sum + each.balance_cents, 0)
+    assert.equal(total, -after.credit)
+    await assertOracles(superuser)
   })
 
   await t.test(
