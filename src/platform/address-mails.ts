@@ -31,8 +31,18 @@ export const limitOfAddress = (cause: AnonymousCause, email_folded: string): Mai
   seconds: DAY_SECONDS,
 })
 
-/** The address without the part after a plus: many providers deliver all of these to one mailbox. */
-export const mailboxOf = (email: string): string => email.replace(/\+[^@]*(?=@[^@]*$)/, '')
+/** Google delivers an address with any dots to one mailbox, under both of its names. */
+const GOOGLE = /^(.+)@(?:gmail|googlemail)\.com$/
+
+/**
+ * The mailbox that an address leads to, as far as its form tells: without the part after a plus, which many providers
+ * ignore, and at Gmail without dots. Of any other provider, dots are a part of the name.
+ */
+export function mailboxOf(email: string): string {
+  const whole = email.replace(/\+[^@]*(?=@[^@]*$)/, '')
+  const [, name] = GOOGLE.exec(whole) ?? []
+  return name === undefined ? whole : `${name.replaceAll('.', '')}@gmail.com`
+}
 
 export interface ReservedMail {
   /** Whether all limits allow the mail. */
