@@ -104,7 +104,7 @@ export const OrderCorrected = Type.Object({
   ...shown,
   applied: Type.Boolean({
     description:
-      'False: the order is as before, and held until the shopper has paid the payment request.',
+      'False: the e-mail address and the name are corrected already, so that the payment request reaches the shopper, and stay so if it is withdrawn or expires. All else of the order is as before, and the order is held until it is paid.',
   }),
   refund: Nullable(ref(OrderRefund)),
   payment_request: Nullable(ref(PaymentRequest)),

@@ -7,7 +7,8 @@ import {
   SHIPPING_PROPS,
   TAX_PROPS,
 } from '../../../manifest/policies.ts'
-import { type Fault, listFaults, listUnknown } from '../../../manifest/read-props.ts'
+import { type Fault, listFaults, listUnknown, pointerPart } from '../../../manifest/read-props.ts'
+import { findNear } from '../../kernel/near-names.ts'
 import { isObject } from './page-warnings.ts'
 
 /** The faults of a manifest's `behavior`. Those of its policies refuse it; all others are warnings. */
@@ -27,6 +28,40 @@ export function listPolicyFaults(behavior: unknown): PolicyFaults {
     shipping: at('/behavior/shipping', listShippingFaults(shipping)),
     tax: at('/behavior/tax', listTaxFaults(tax)),
   }
+}
+
+/** How many members are compared with the known names: no person writes more of them. */
+const COMPARED_MAX = 1_000
+
+const POLICIES = { shipping: SHIPPING_PROPS, tax: TAX_PROPS }
+
+/**
+ * Lists the policies that stand under names that are almost theirs (`behaviour.shipping`, `behavior.shippng`), where
+ * nothing has the right name. They are there and cannot be read: shoppers would pay no shipping, or no tax. An object
+ * without a member of the policy is the merchant's own.
+ */
+export function listMisspeltPolicies(manifest: Record<string, unknown>): Fault[] {
+  const behavior = isObject(manifest.behavior) ? manifest.behavior : {}
+  return membersNear(manifest, ['behavior']).flatMap(([part, , policies]) =>
+    (isObject(policies) ? membersNear(policies, Object.keys(POLICIES)) : []).flatMap(
+      ([name, meant, policy]) => {
+        const isKnown = (member: string) => member in POLICIES[meant as keyof typeof POLICIES]
+        if (behavior[meant] !== undefined || !isObject(policy)) return []
+        if (!Object.keys(policy).some(isKnown)) return []
+        const message = `cannot be read under this name; did you mean \`behavior.${meant}\`?`
+        return [{ path: `/${pointerPart(part)}/${pointerPart(name)}`, message }]
+      },
+    ),
+  )
+}
+
+/** The members that are almost, or exactly, named as known ones: with their names, and those that were meant. */
+function membersNear(value: Record<string, unknown>, known: readonly string[]) {
+  const compared = Object.entries(value).slice(0, COMPARED_MAX)
+  return compared.flatMap(([name, each]) => {
+    const meant = findNear(name, known)
+    return meant === null ? [] : [[name, meant, each] as const]
+  })
 }
 
 const at = (base: string, faults: readonly Fault[]): Fault[] =>

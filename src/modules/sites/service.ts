@@ -14,7 +14,7 @@ import * as healthClaims from '../health-claims/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
-import { listPolicyFaults } from './behavior-faults.ts'
+import { listMisspeltPolicies, listPolicyFaults } from './behavior-faults.ts'
 import { refuse } from './errors.ts'
 import { brandNameOf, hashOf, listWarnings, type ReceivedManifest } from './manifest.ts'
 import { createToken, readToken } from './preview.ts'
@@ -112,7 +112,7 @@ export function publish(db: TenantDb, actor: audit.Actor, version: number) {
 /** Refuses policies that cannot be read: shoppers would pay no shipping, or no tax. */
 function requireReadablePolicies({ value }: ReceivedManifest): void {
   const { shipping, tax } = listPolicyFaults(value.behavior)
-  const issues = [...shipping, ...tax].map(({ path, message }) => ({
+  const issues = [...shipping, ...tax, ...listMisspeltPolicies(value)].map(({ path, message }) => ({
     path: `manifest${path.replaceAll('/', '.')}`,
     message,
   }))

@@ -271,11 +271,12 @@ describe('a correction of an order', () => {
     assert.deepEqual([all.body.refund.amount_cents, all.body.order.status], [2_400, 'refunded'])
   })
 
-  test('a correction that is not paid leaves the order as it was: withdrawn, expired or cancelled', async () => {
+  test('a correction that is not paid leaves all but the e-mail address as it was: withdrawn, expired or cancelled', async () => {
     const { store, place, correct, withdraw, pay } = desk()
     for (const end of ['withdrawn', 'expired', 'cancelled']) {
       const order = await place()
-      assert.equal((await correct(order.id, { ship_to: to('TWENTY') })).status, 200)
+      const wanted = { ship_to: to('TWENTY'), email: 'ann@new.example' }
+      assert.equal((await correct(order.id, wanted)).status, 200)
       if (end === 'withdrawn') assert.equal((await withdraw(order.id)).status, 200)
       if (end === 'expired') await expire(store, order.id)
       if (end === 'cancelled') {
@@ -285,8 +286,8 @@ describe('a correction of an order', () => {
       const { order: after, payment_request } = await store.read(order.id)
       assert.equal(payment_request?.status ?? 'none', end === 'cancelled' ? 'withdrawn' : 'none')
       assert.deepEqual(
-        [after.status, after.total_cents, after.ship_to.line1],
-        [end === 'cancelled' ? 'cancelled' : 'placed', 2_200, '1 Old Street'],
+        [after.status, after.total_cents, after.ship_to.line1, after.email],
+        [end === 'cancelled' ? 'cancelled' : 'placed', 2_200, '1 Old Street', 'ann@new.example'],
         end,
       )
       assert.deepEqual(refusal(await pay(order.id)), [409, 'payment_request_closed'])

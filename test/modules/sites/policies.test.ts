@@ -105,6 +105,39 @@ describe('a shipping or tax policy that cannot be read', () => {
     assert.equal((await merchant.get('/v1/my/site')).body.versions_total, before)
   })
 
+  test('a policy under a name that is almost its own is refused when it is saved and published, where nothing has that name', async () => {
+    const { merchant, tenant } = await open()
+    const misspelt: [manifest: object, path: string][] = [
+      [{ behaviour: { shipping: RATES } }, 'manifest.behaviour.shipping'],
+      [{ behavior: { shippng: RATES } }, 'manifest.behavior.shippng'],
+      [{ behaviour: { shiping: RATES }, behavior: {} }, 'manifest.behaviour.shiping'],
+      [{ Behavior: { tax: FLAT } }, 'manifest.Behavior.tax'],
+      [{ behavior: { Tax: FLAT } }, 'manifest.behavior.Tax'],
+    ]
+    for (const [manifest, path] of misspelt) {
+      const version = await storeUnchecked(tenant, manifest, false)
+      for (const { status, body, text } of [
+        await merchant.put(DRAFT, { manifest }),
+        await merchant.put(ACTIVE, { manifest }),
+        await merchant.post(PUBLISH, { version }),
+      ]) {
+        assert.deepEqual([status, body.error.code], [422, 'unreadable_policy'], text)
+        assert.deepEqual(
+          body.issues.map((each: { path: string }) => each.path),
+          [path],
+        )
+      }
+    }
+    for (const behavior of [
+      { shipping: RATES, shippng: RATES },
+      { shipping: null, shippng: RATES },
+      { shopping: { enabled: true } },
+    ]) {
+      const saved = await merchant.put(DRAFT, { manifest: { behavior } })
+      assert.equal(saved.status, 200, saved.text)
+    }
+  })
+
   test('an unreadable policy of an older release is refused when it is published, and the site stays', async () => {
     const { merchant, tenant } = await open()
     const version = await storeUnchecked(tenant, { behavior: { shipping: 'free' } }, false)
