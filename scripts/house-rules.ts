@@ -204,7 +204,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: 'no id has a random default: new rows would be spread over the whole index',
-    files: /^schema\.sql$/,
+    files: /^generated\/schema\.sql$/,
     forbidden: /default gen_random_uuid\(\)/,
     allowed: [],
   },

@@ -13,7 +13,7 @@ test('every internal event that is published has a handler', () => {
   const topics = sources.matchAll(
     /type: '([^']+)',\s+payload: [^}]+\}?[^}]*\} satisfies (?:outbox\.)?Topic/g,
   )
-  const inSql = read('schema.sql').matchAll(/insert into outbox[^;]+?'([a-z_.]+\.v\d)'/gi)
+  const inSql = read('generated/schema.sql').matchAll(/insert into outbox[^;]+?'([a-z_.]+\.v\d)'/gi)
   const published = [...topics, ...inSql].map(([, type = '']) => type)
   const handlers = handlersOf({} as Parameters<typeof handlersOf>[0])
   assert.deepEqual([...new Set(published)].sort(), Object.keys(handlers).sort())
