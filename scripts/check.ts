@@ -73,6 +73,11 @@ const CHECKS: readonly Check[] = [
     what: 'docs/reference/sections.md (npm run sections writes it)',
     command: [node, 'scripts/sections.ts', '--check'],
   },
+  {
+    name: 'texts',
+    what: 'placeholders.ts beside each en.json (npm run texts writes them)',
+    command: [node, 'scripts/texts.ts', '--check'],
+  },
 ]
 
 /** The commands that write what a check compares. */

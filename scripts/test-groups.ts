@@ -12,7 +12,7 @@ export const WITH_BROWSER = /^test\/(?:browser|journeys)\//
 const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
   [WITH_BROWSER, 5],
   [
-    /^(?:packages\/claim-scanner\/|test\/(?:contract|db|examples|http|kernel|modules|platform|scripts|stories|storefront|(?:clock|config|listen|metrics|start-page)\.test\.ts$))/,
+    /^(?:packages\/(?:claim-scanner|messages)\/|test\/(?:contract|db|examples|http|kernel|modules|platform|scripts|stories|storefront|(?:clock|config|listen|metrics|start-page|translations)\.test\.ts$))/,
     48,
   ],
 ]

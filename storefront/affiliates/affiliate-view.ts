@@ -38,7 +38,7 @@ export function applyMain(context: PageContext, { program, entered, error }: App
     inputmode: 'url',
     optional: true,
   }
-  return html`<div class="wrap narrow list"><header class="list-head"><h1>${words.title}</h1><p class="lead">${words.intro(commissionText(context, program))}</p></header>
+  return html`<div class="wrap narrow list"><header class="list-head"><h1>${words.title}</h1><p class="lead">${words.intro({ commission: commissionText(context, program) })}</p></header>
 ${error !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${error}</p>`}
 <form method="post" action="/affiliates"><div class="fields">${textField(name, entered.name)}${textField(email, entered.email)}${textField(website, entered.website)}
 <label class="field"><span>${words.message}</span><textarea name="message" maxlength="${MESSAGE_MAX}" rows="4" autocomplete="off">${entered.message}</textarea></label></div><button class="button">${words.apply}</button></form></div>`
@@ -60,7 +60,7 @@ const commissionText = ({ site }: PageContext, program: Earning): string =>
 export function affiliateMain(context: PageContext, page: AffiliatePage): Html {
   const { texts } = context.site.locale
   const words = texts.affiliates
-  return html`<div class="wrap narrow order"><header class="order-head"><p class="eyebrow">${words.yours}</p><h1>${page.name}</h1><p class="lead">${page.status === 'suspended' ? words.suspended : words.earns(commissionText(context, page))}</p></header>
+  return html`<div class="wrap narrow order"><header class="order-head"><p class="eyebrow">${words.yours}</p><h1>${page.name}</h1><p class="lead">${page.status === 'suspended' ? words.suspended : words.earns({ commission: commissionText(context, page) })}</p></header>
 ${balances(context, page)}
 <section><h2>${words.codes}</h2>${page.codes.length === 0 ? html`<p>${words.noCodes}</p>` : html`<ul class="lines lines-plain">${page.codes.map((each) => codeLine(context, each))}</ul>`}</section>
 <section><h2>${words.commissions}</h2>${page.commissions.length === 0 ? html`<p>${words.noCommissions}</p>` : html`<ul class="lines lines-plain">${page.commissions.map((each) => commissionLine(context, each))}</ul>`}</section>
@@ -92,7 +92,7 @@ function codeLine(
 ): Html {
   const { affiliates: words, affiliateClicks } = site.locale.texts
   const link = `${origin}/?ref=${code}`
-  return html`<li class="line"><span class="line-text"><strong>${code}</strong> ${active ? html`<a href="${link}">${link}</a>` : words.codeEnded}</span><span class="line-total">${affiliateClicks(clicks)}</span></li>`
+  return html`<li class="line"><span class="line-text"><strong>${code}</strong> ${active ? html`<a href="${link}">${link}</a>` : words.codeEnded}</span><span class="line-total">${affiliateClicks({ count: clicks })}</span></li>`
 }
 
 function commissionLine(

@@ -73,7 +73,7 @@ export async function addToCart(
   const { cart, fits } = addItem(context.cart, added)
   if (!fits) return addedResponse(context, { cart, message: texts.cartFull, error: 'full' })
   context.api.countEvent(context.site, { type: 'add_to_cart', product_id: line.product.id })
-  return addedResponse(context, { cart, message: texts.addedToCart(line.product.name) })
+  return addedResponse(context, { cart, message: texts.addedToCart({ name: line.product.name }) })
 }
 
 /** Finds the line of an item: in a cached answer first, and in a fresh one for a product that is new. */

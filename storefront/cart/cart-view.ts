@@ -5,7 +5,7 @@ import { image, variantImage } from '../layout/images.ts'
 import { measurePriceText } from '../layout/measure-price.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 import { QUANTITY_MAX } from './cart.ts'
 import { type CartLine, variantPath } from './cart-lines.ts'
 import { planNote, planSwitch } from './plan-note.ts'
@@ -43,7 +43,7 @@ ${summary(context, view)}</div></div>`
 export const pendingNote = (texts: Texts, { pendingOrder: order }: CartView): Html | null =>
   order === null
     ? null
-    : html`<p class="panel" role="status">${texts.paymentPending(order.order_number)} <a href="/orders/${order.id}">${texts.viewOrder}</a></p>`
+    : html`<p class="panel" role="status">${texts.paymentPending({ number: order.order_number })} <a href="/orders/${order.id}">${texts.viewOrder}</a></p>`
 
 function summary(context: PageContext, view: CartView): Html {
   const { quote, pendingOrder } = view
@@ -79,10 +79,10 @@ function cartLine(context: PageContext, line: CartLine): Html {
   const unit = quoted?.unit_price_cents ?? variant.price_cents
   return html`<li class="line"><a class="line-image" href="${path}" tabindex="-1" aria-hidden="true">${shown}</a>
 <div class="line-text"><a class="line-name" href="${path}">${name}</a>${variant.label && html`<span class="line-label">${variant.label}</span>`}
-<span class="line-unit">${texts.priceEach(formatMoney(unit, variant.currency))}</span>${measurePriceText(context, variant, unit)}${planNote(context, line)}${planSwitch(context, line)}${
+<span class="line-unit">${texts.priceEach({ price: formatMoney(unit, variant.currency) })}</span>${measurePriceText(context, variant, unit)}${planNote(context, line)}${planSwitch(context, line)}${
     variant.gift_card && giftNote(context, line.gift)
   }${quoted?.available === false && shortage(texts, variant)}</div>
-<label class="quantity"><span class="hidden">${texts.quantityOf(name)}</span><input type="number" name="q:${key}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>
+<label class="quantity"><span class="hidden">${texts.quantityOf({ name })}</span><input type="number" name="q:${key}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>
 <span class="line-total">${formatMoney(total, variant.currency)}</span>
-<button class="line-remove" name="remove" value="${key}" aria-label="${texts.removeItem(name)}">${texts.remove}</button></li>`
+<button class="line-remove" name="remove" value="${key}" aria-label="${texts.removeItem({ name })}">${texts.remove}</button></li>`
 }

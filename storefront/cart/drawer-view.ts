@@ -41,8 +41,8 @@ function drawerLine(context: PageContext, line: CartLine): Html {
   return html`<li class="drawer-line"><a class="line-image" href="${path}" tabindex="-1" aria-hidden="true">${shown}</a>
 <div class="line-text"><a class="line-name" href="${path}">${name}</a>${label && html`<span class="line-label">${label}</span>`}${planNote(context, line)}${variant.gift_card && giftNote(context, line.gift)}${quoted?.available === false && shortage(texts, variant)}</div>
 <span class="line-total">${formatMoney(total, currency)}</span>
-<div class="stepper">${step(-1, MINUS_ICON, texts.lessOf(name))}<input type="number" id="quantity-${id}" name="q:${id}" value="${quantity}" min="1" max="${QUANTITY_MAX}" inputmode="numeric" aria-label="${texts.quantityOf(name)}">${step(1, PLUS_ICON, texts.moreOf(name))}</div>
-<button class="line-remove" name="remove" value="${id}" aria-label="${texts.removeItem(name)}">${texts.remove}</button></li>`
+<div class="stepper">${step(-1, MINUS_ICON, texts.lessOf({ name }))}<input type="number" id="quantity-${id}" name="q:${id}" value="${quantity}" min="1" max="${QUANTITY_MAX}" inputmode="numeric" aria-label="${texts.quantityOf({ name })}">${step(1, PLUS_ICON, texts.moreOf({ name }))}</div>
+<button class="line-remove" name="remove" value="${id}" aria-label="${texts.removeItem({ name })}">${texts.remove}</button></li>`
 }
 
 function drawerEnd(context: PageContext, view: CartView): Html {

@@ -55,7 +55,7 @@ function chosenFilters(context: PageContext, list: FilteredList): ChosenFilter[]
 function priceRange({ site }: PageContext, list: FilteredList, min: number, max: number | null) {
   const { texts, formatMoney } = site.locale
   const money = (cents: number) => formatMoney(cents, list.currency)
-  return max === null ? texts.andUp(money(min)) : `${money(min)} – ${money(max)}`
+  return max === null ? texts.andUp({ price: money(min) }) : `${money(min)} – ${money(max)}`
 }
 
 /** The filters that are chosen, each a link that removes it. */
@@ -85,7 +85,7 @@ function filterForm(context: PageContext, list: FilteredList): Html {
   })}</select></label>
 ${isSearch && collectionFacet(context, list)}
 ${priceFacet(context, list)}
-<button class="button button-wide apply">${texts.showProducts(list.count)}</button></div>`
+<button class="button button-wide apply">${texts.showProducts({ count: list.count })}</button></div>`
 }
 
 function collectionFacet({ site }: PageContext, { facets, filters }: FilteredList): Html | null {

@@ -122,7 +122,7 @@ async function productGridSection(
   }
   return html`<section class="wrap section"><div class="section-head">${sections.headingOf(props)}${
     found.total > products.length &&
-    html`<a class="more" href="${more}">${found.total_is_estimate ? texts.seeAllProducts : texts.seeAll(found.total)}</a>`
+    html`<a class="more" href="${more}">${found.total_is_estimate ? texts.seeAllProducts : texts.seeAll({ count: found.total })}</a>`
   }</div>${productGrid(context, { products, columns })}</section>`
 }
 

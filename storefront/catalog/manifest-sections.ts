@@ -144,7 +144,7 @@ export function video(context: PageContext, props: PropsOf<'video'>): Html | nul
   return html`<section class="wrap section"><figure class="wide"><a class="play" href="${url}" rel="noopener"${
     embed && html` data-embed="${embed.frame}" data-title="${caption ?? texts.watchVideo}"`
   }>${shown}<span class="play-text"><span class="play-icon" aria-hidden="true">▶</span> ${caption ?? texts.watchVideo}</span></a>${
-    embed && html`<figcaption>${texts.videoNote(embed.host)}</figcaption>`
+    embed && html`<figcaption>${texts.videoNote({ host: embed.host })}</figcaption>`
   }</figure></section>`
 }
 

@@ -36,7 +36,7 @@ export function pager(context: PageContext, page: number, pages: number): Html |
     return `${url.pathname}?${query}`
   }
   const links = { prev: page > 1 ? to(page - 1) : null, next: page < pages ? to(page + 1) : null }
-  return pagerNav(context, links, site.locale.texts.pageOf(page, pages))
+  return pagerNav(context, links, site.locale.texts.pageOf({ page, pages }))
 }
 
 /** The form of a cursor. It may be longer than any real one. */
@@ -93,6 +93,6 @@ export function placePager(context: PageContext, page: ProductPage): Html | null
   const number = placeNumber(url)
   const pages = Math.ceil(page.total / PER_PAGE)
   const isKnown = !page.total_is_estimate && number <= pages
-  const label = isKnown ? texts.pageOf(number, pages) : texts.pageNumber(number)
+  const label = isKnown ? texts.pageOf({ page: number, pages }) : texts.pageNumber({ page: number })
   return pagerNav(context, placeLinks(url, page), label)
 }

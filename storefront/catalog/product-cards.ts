@@ -13,7 +13,7 @@ export function priceOf({ variants }: Product, { site }: PageContext): string {
   const least = Math.min(...variants.map((each) => each.price_cents))
   const most = Math.max(...variants.map((each) => each.price_cents))
   const price = site.locale.formatMoney(least, first.currency)
-  return least === most ? price : site.locale.texts.fromPrice(price)
+  return least === most ? price : site.locale.texts.fromPrice({ price })
 }
 
 /** The cheapest variant: the one whose price a card shows. */
@@ -50,7 +50,7 @@ export const hasFallen = ({ lowest_price_30_days_cents: lowest, price_cents }: V
 export function lowestPriceNote(variant: Variant, { site }: PageContext): string | null {
   const { lowest_price_30_days_cents: lowest, currency } = variant
   if (lowest === null) return null
-  return site.locale.texts.buying.lowestPrice(site.locale.formatMoney(lowest, currency))
+  return site.locale.texts.buying.lowestPrice({ price: site.locale.formatMoney(lowest, currency) })
 }
 
 /** Said on a card only where it is another price than the one that is struck out. */
@@ -74,7 +74,7 @@ function badge(product: Product, { site }: PageContext): Html | null {
 /** Says beside a price that the tax is inside, where the product page says at which rate. Gift cards have none. */
 const taxWord = ({ variants }: Product, { site }: PageContext): Html | null =>
   variants.some(({ gift_card }) => !gift_card) && taxNote(site) !== null
-    ? html` <small class="card-tax">${site.locale.texts.taxIncluded(null)}</small>`
+    ? html` <small class="card-tax">${site.locale.texts.taxIncluded}</small>`
     : null
 
 const SIZES: Record<number, string> = {

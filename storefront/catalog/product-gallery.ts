@@ -48,7 +48,7 @@ function slide(context: PageContext, { ref, alt, number }: Shot, { at, count }: 
     sizes: '(min-width: 80rem) 40rem, (min-width: 52rem) 52vw, 100vw',
     eager: at === 0,
   })
-  return html`<li id="image-${number}" data-ref="${ref}">${count > 1 && html`<span class="hidden">${texts.imageOf(at + 1, count)}</span>`}<a class="zoomable" href="${assetUrl(context, ref)}?w=1920" aria-label="${texts.enlarge(alt)}">${picture}</a></li>`
+  return html`<li id="image-${number}" data-ref="${ref}">${count > 1 && html`<span class="hidden">${texts.imageOf({ at: at + 1, count })}</span>`}<a class="zoomable" href="${assetUrl(context, ref)}?w=1920" aria-label="${texts.enlarge({ name: alt })}">${picture}</a></li>`
 }
 
 function thumbnails(context: PageContext, shots: readonly Shot[]): Html {
@@ -56,6 +56,6 @@ function thumbnails(context: PageContext, shots: readonly Shot[]): Html {
   const count = shots.length
   return html`<ol class="thumbs"${count > DOTS_MAX && html` data-many`}>${shots.map(
     ({ ref, number }, at) =>
-      html`<li><a href="#image-${number}" aria-label="${texts.imageOf(at + 1, count)}">${image(context, { ref, alt: '', sizes: '5rem' })}</a></li>`,
+      html`<li><a href="#image-${number}" aria-label="${texts.imageOf({ at: at + 1, count })}">${image(context, { ref, alt: '', sizes: '5rem' })}</a></li>`,
   )}</ol>`
 }

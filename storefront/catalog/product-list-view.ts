@@ -33,7 +33,7 @@ ${shown}</div>`
 
 const countOf = ({ site }: PageContext, { total, total_is_estimate }: ProductPage): string => {
   const { texts } = site.locale
-  return total_is_estimate ? texts.moreProducts(total) : texts.products(total)
+  return total_is_estimate ? texts.moreProducts({ count: total }) : texts.products({ count: total })
 }
 
 /** A page of products in the list's own order. */
@@ -76,7 +76,7 @@ export function filteredCollectionMain(
   { title, description }: Collection,
   found: FoundProducts,
 ): Html {
-  const count = context.site.locale.texts.products(found.result.result_count)
+  const count = context.site.locale.texts.products({ count: found.result.result_count })
   const shown = filteredList(context, found.list, foundProducts(context, found))
   return listMain(context, { title, description, count, shown })
 }

@@ -7,7 +7,7 @@ import { measurePriceText } from '../layout/measure-price.ts'
 import { taxNote } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Site } from '../site/site.ts'
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 import { giftCardFields } from './gift-card-fields.ts'
 import { hasFallen, lowestPriceNote, priceBefore, productGrid } from './product-cards.ts'
 import { gallery } from './product-gallery.ts'
@@ -116,7 +116,7 @@ function choiceLink(
   const { id, price_cents, currency, available } = variant
   const notes = [
     ...(withPrice ? [formatMoney(price_cents, currency)] : []),
-    ...(notWith.length > 0 ? [texts.notWith(formatList(notWith))] : []),
+    ...(notWith.length > 0 ? [texts.notWith({ values: formatList(notWith) })] : []),
     ...(available ? [] : [texts.soldOut]),
   ]
   const state = notWith.length > 0 ? 'other' : available ? null : 'sold-out'
@@ -150,7 +150,8 @@ function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null
     return product.available ? html`<p class="stock-note">${texts.choiceSoldOut}</p>` : null
   }
   if (!low_stock) return null
-  const words = available_units === null ? texts.fewLeft : texts.unitsLeft(available_units)
+  const words =
+    available_units === null ? texts.fewLeft : texts.unitsLeft({ count: available_units })
   return html`<p class="stock-note">${words}</p>`
 }
 
@@ -171,5 +172,7 @@ function shippingCost({ policies, locale }: Site, currency: string): string | nu
   const money = (cents: number) => formatMoney(cents, currency)
   const rate = money(shippingRate(shipping, false))
   const threshold = shipping.free_shipping_threshold_cents
-  return texts.shippingCost(rate, threshold === null ? null : money(threshold))
+  return threshold === null
+    ? texts.shippingCost({ rate })
+    : texts.shippingCostFreeFrom({ rate, freeFrom: money(threshold) })
 }

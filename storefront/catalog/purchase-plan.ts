@@ -5,6 +5,7 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Site } from '../site/site.ts'
 import { comingDates } from '../subscriptions/coming-dates.ts'
+import type { Texts } from '../translations/texts.ts'
 
 /** How many coming dates a shopper is told. */
 const DATES = 2
@@ -13,7 +14,7 @@ const DATES = 2
 export function rhythmOf(site: Site, product: Product, variant: Variant): string | null {
   const { subscription_interval: unit, subscription_interval_count: count } = product
   const canRepeat = site.offers.newSubscriptions && product.is_subscription && !variant.gift_card
-  return canRepeat && unit !== null ? site.locale.texts.every(count ?? 1, unit) : null
+  return canRepeat && unit !== null ? site.locale.texts.every[unit]({ count: count ?? 1 }) : null
 }
 
 /** A text that begins a line. */
@@ -39,7 +40,8 @@ export function planChoice(context: PageContext, product: Product, chosen: Varia
     REPEATED,
     begin(rhythm, language),
     cents,
-    saved > 0 && html` <small class="choice-note">${words.save(formatRate(saved * 100))}</small>`,
+    saved > 0 &&
+      html` <small class="choice-note">${words.save({ percent: formatRate(saved * 100) })}</small>`,
   )}<div class="plan-note note" id="plan-note">${planNotes(site, product, { cents, currency: chosen.currency }).map((each) => html`<p>${each}</p>`)}</div></fieldset>`
 }
 
@@ -67,8 +69,21 @@ function planNotes(
   }
   const dates = comingDates(dateValue(new Date().toISOString()), rhythm, DATES)
   return [
-    texts.buying.delivery(formatMoney(cents, currency), cost, isTaxed),
-    texts.buying.nextDates(formatList(dates.map(formatDay))),
+    deliveryText(texts, { price: formatMoney(cents, currency), shipping: cost, isTaxed }),
+    texts.buying.nextDates({ dates: formatList(dates.map(formatDay)) }),
     texts.buying.anyTime,
   ]
+}
+
+interface DeliveryPrice {
+  price: string
+  /** Null where it is free. */
+  shipping: string | null
+  isTaxed: boolean
+}
+
+function deliveryText(texts: Texts, { price, shipping, isTaxed }: DeliveryPrice): string {
+  const { free, freeTaxed, paid, paidTaxed } = texts.buying.delivery
+  if (shipping === null) return (isTaxed ? freeTaxed : free)({ price })
+  return (isTaxed ? paidTaxed : paid)({ price, shipping })
 }

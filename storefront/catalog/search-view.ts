@@ -28,7 +28,7 @@ export function searchMain(context: PageContext, found: FoundProducts | null): H
   return html`<div class="wrap list search"><header class="list-head"><h1>${texts.search}</h1>
 <form class="search-form" action="/search" role="search" aria-label="${texts.search}" data-search><label class="hidden" for="q">${texts.searchPlaceholder}</label>
 <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchPlaceholder}" maxlength="${QUERY_LENGTH_MAX}" autocomplete="off"><button class="button">${texts.search}</button></form>
-<p class="count" id="count" role="status">${found !== null && texts.results(found.result.result_count, found.result.query)}</p></header>
+<p class="count" id="count" role="status">${found !== null && texts.results({ count: found.result.result_count, query: found.result.query })}</p></header>
 <div id="results">${found === null ? html`<p class="empty">${texts.searchHint}</p>` : resultList(context, found)}</div>
 ${site.preview !== null && html`<p class="note">${texts.previewSearch}</p>`}</div>`
 }
@@ -56,7 +56,7 @@ export function foundProducts(context: PageContext, found: FoundProducts): Html 
     const note = q === null || isNarrowed(list) ? texts.noMatches : texts.noResults
     return html`<div class="empty"><p>${note}</p>${oneWord(context, list.filters.q ?? '')}<p><a class="more" href="/products">${texts.seeAllProducts}</a></p></div>${found.help !== undefined && searchHelp(context, found.help)}`
   }
-  return html`${corrected && html`<p class="note">${texts.closestResults(query)}</p>`}${productGrid(context, { products, columns: 3 })}${pager(context, list.filters.page, pages)}`
+  return html`${corrected && html`<p class="note">${texts.closestResults({ query })}</p>`}${productGrid(context, { products, columns: 3 })}${pager(context, list.filters.page, pages)}`
 }
 
 const WORDS_MAX = 4

@@ -52,7 +52,7 @@ function options(
   const count = collections.length + results.length
   if (count === 0) return html`<div data-status="${texts.noSuggestions}"></div>`
   const all = filterAddress('/search', { ...NO_FILTERS, q: query })
-  return html`<div data-status="${texts.suggestionCount(count)}">${collections.map(
+  return html`<div data-status="${texts.suggestionCount({ count })}">${collections.map(
     ({ slug, title }) =>
       option(
         `/collections/${encodeURIComponent(slug)}`,
@@ -62,7 +62,7 @@ function options(
     result_count > 0 &&
     option(
       all,
-      html`<span class="more">${texts.allResults(result_count_is_least ? null : result_count)}</span>`,
+      html`<span class="more">${result_count_is_least ? texts.allResults : texts.allResultsCounted({ count: result_count })}</span>`,
     )
   }</div>`
 }

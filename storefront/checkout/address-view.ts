@@ -34,7 +34,7 @@ export function addressFields(site: Site, address: Address, errors: Record<strin
   return html`<div class="fields">${countryField(site, address.country, errors.country)}
 ${text({ name: 'name', label: texts.fullName, autocomplete: 'shipping name' })}
 ${text({ name: 'line1', label: texts.address, autocomplete: 'shipping address-line1' })}
-${text({ name: 'line2', label: texts.optional(texts.addressMore), autocomplete: 'shipping address-line2', optional: true })}
+${text({ name: 'line2', label: texts.optional({ label: texts.addressMore }), autocomplete: 'shipping address-line2', optional: true })}
 <div class="locality" id="locality">${order.map((part) => locality[part]())}</div></div>
 <script type="application/json" id="address-data">${jsonScript(addressData(site))}</script>`
 }

@@ -11,7 +11,7 @@ import {
 } from '../../manifest/countries.ts'
 import { memoize } from '../memo.ts'
 import type { Site } from '../site/site.ts'
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 
 /** What an address has in each country, and what is wrong with one. */
 
@@ -52,7 +52,7 @@ export const addressRuleOf = (country: string): AddressRule =>
   country === '' ? GENERAL_RULE : ruleOf(country)
 
 const withOptional = (texts: Texts, label: string, isRequired: boolean): string =>
-  isRequired ? label : texts.optional(label)
+  isRequired ? label : texts.optional({ label })
 
 export const postcodeLabel = (texts: Texts, { kind, required }: PostcodeRule): string =>
   withOptional(texts, texts.postcodeKinds[kind], required)
@@ -89,7 +89,7 @@ export function addressErrors(site: Site, address: Address): Record<string, stri
     errors.postal_code =
       postal_code === '' || postcode.example === null
         ? texts.fieldRequired
-        : texts.checkPostcode(postcode.example)
+        : texts.checkPostcode({ example: postcode.example })
   }
   return errors
 }

@@ -1,5 +1,5 @@
 import { cleanText } from '../http/forms.ts'
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 
 /** The card of a form. It is checked here and sent to the platform, and never shown again. */
 export interface CardInput {

@@ -17,7 +17,7 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
 import type { Site } from '../site/site.ts'
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 import { addressRuleOf, cityLabel } from './address.ts'
 import { addressFields } from './address-view.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
@@ -170,7 +170,7 @@ function payButton({ site }: PageContext, { awaitsAddress, tenders, quote }: Che
     return html`<button class="button button-wide" data-pay data-wait="${texts.processing}" data-awaits-address formnovalidate>${texts.seeTotal}</button>`
   }
   return html`<button class="button button-wide" data-pay data-wait="${texts.processing}">${
-    due === 0 ? texts.placeOrder : texts.pay(formatMoney(due, quote.currency))
+    due === 0 ? texts.placeOrder : texts.pay({ amount: formatMoney(due, quote.currency) })
   }</button>`
 }
 
@@ -186,7 +186,9 @@ function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView)
     const note = arrivalNote(site, value)
     return html`<label class="choice"><input type="radio" name="speed" value="${value}"${checked && html` checked`} data-reprice><span class="choice-box"><span>${label}${note !== null && html`<br><small class="choice-note">${note}</small>`}</span></span></label>`
   }
-  const express = texts.express(formatMoney(shippingRate(shipping, true), quote.currency))
+  const express = texts.express({
+    price: formatMoney(shippingRate(shipping, true), quote.currency),
+  })
   return html`<fieldset class="choices"><legend>${texts.shippingMethod}</legend>${radio('standard', texts.standard, !details.expedited)}${radio('expedited', express, details.expedited)}</fieldset>`
 }
 
@@ -220,11 +222,11 @@ function subscription(
   if (chosen.length + others.length === 0) return null
   const agreed =
     chosen.length > 0 &&
-    html`<p class="panel" id="agreed">${texts.buying.agreed(namesOf(site, chosen))}</p>${others.length === 0 && errorText('subscribe', errors.subscribe)}`
+    html`<p class="panel" id="agreed">${texts.buying.agreed({ what: namesOf(site, chosen) })}</p>${others.length === 0 && errorText('subscribe', errors.subscribe)}`
   if (others.length === 0) return html`${agreed}`
   return html`${agreed}${checkbox({
     name: 'subscribe',
-    label: texts.subscribe(namesOf(site, others)),
+    label: texts.subscribe({ what: namesOf(site, others) }),
     note: texts.subscribeNote,
     checked: details.subscribe,
     reprice: true,
@@ -254,7 +256,7 @@ function tenderFields({ site }: PageContext, view: CheckoutView): Html {
     available > 0 &&
     checkbox({
       name: 'credit',
-      label: texts.useStoreCredit(formatMoney(available, quote.currency)),
+      label: texts.useStoreCredit({ amount: formatMoney(available, quote.currency) }),
       checked: details.credit,
       reprice: true,
     })

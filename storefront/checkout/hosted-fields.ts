@@ -1,7 +1,7 @@
 import { contentPolicy } from '../http/response.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 import { type CardScript, scriptElement } from './card-drivers.ts'
 
 /**

@@ -51,6 +51,6 @@ function tenderTotals({ site }: PageContext, { tenders, quote }: SummaryView): H
   const money = (cents: number) => formatMoney(cents, quote.currency)
   return html`<dl class="totals">${store_credit_cents > 0 && html`<div><dt>${texts.storeCredit}</dt><dd>−${money(store_credit_cents)}</dd></div>`}${
     byGiftCard &&
-    html`<div><dt>${texts.giftCardEnding(byGiftCard.last4)}</dt><dd>−${money(byGiftCard.cents)}</dd></div>`
+    html`<div><dt>${texts.giftCardEnding({ last4: byGiftCard.last4 })}</dt><dd>−${money(byGiftCard.cents)}</dd></div>`
   }<div class="totals-final"><dt>${texts.dueByCard}</dt><dd data-due>${money(due_cents)}</dd></div></dl>`
 }

@@ -29,5 +29,5 @@ export function arrivalNote(
   const ordered = locale.dateValue(orderedAt)
   const [first, last] = [addWorkingDays(ordered, days.min), addWorkingDays(ordered, days.max)]
   if (last < locale.dateValue(new Date().toISOString())) return null
-  return locale.texts.arrival(locale.formatDays(first, last))
+  return locale.texts.arrival({ days: locale.formatDays(first, last) })
 }

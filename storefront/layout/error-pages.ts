@@ -1,6 +1,6 @@
 import type { PageFiles } from '../http/static-files.ts'
-import type { Texts } from '../translations/en.ts'
 import type { Locale } from '../translations/locale.ts'
+import type { Texts } from '../translations/texts.ts'
 import { type Html, html, trusted } from './html.ts'
 
 /** Pages without a store's header and footer: nothing on them tells which store was asked for. */

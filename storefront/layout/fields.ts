@@ -1,4 +1,4 @@
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 import { type Html, html } from './html.ts'
 
 /** Form fields. An error stands with its field, and a screen reader reads it with the field. */

@@ -8,6 +8,7 @@ export function giftNote({ site }: PageContext, gift: GiftRecipient | null): Htm
   if (gift === null) return html`<span class="line-label gift-note">${texts.giftForYou}</span>`
   const { recipient_name: name, recipient_email: email, message, send_on } = gift
   const to = name ? `${name} (${email})` : email
-  const when = send_on === undefined ? texts.giftAtOnce : texts.giftOnDay(formatDay(send_on))
-  return html`<span class="line-label gift-note">${texts.giftFor(to)} ${when}</span>${message && html`<span class="line-label gift-message">“${message}”</span>`}`
+  const when =
+    send_on === undefined ? texts.giftAtOnce : texts.giftOnDay({ day: formatDay(send_on) })
+  return html`<span class="line-label gift-note">${texts.giftFor({ to })} ${when}</span>${message && html`<span class="line-label gift-message">“${message}”</span>`}`
 }

@@ -29,7 +29,7 @@ ${cartLink(context)}</div>
 export function cartLink({ site, cart }: PageContext): Html {
   const count = cartCount(cart)
   const { texts, formatNumber } = site.locale
-  return html`<a class="tool cart-link" href="/cart" data-cart aria-label="${texts.cartItems(count)}">${CART_ICON}<span class="cart-count" data-count="${count}">${formatNumber(count)}</span></a>`
+  return html`<a class="tool cart-link" href="/cart" data-cart aria-label="${texts.cartItems({ count })}">${CART_ICON}<span class="cart-count" data-count="${count}">${formatNumber(count)}</span></a>`
 }
 
 function brand(context: PageContext): Html {

@@ -101,7 +101,7 @@ const sandboxBar = ({ site }: PageContext): Html | null =>
 function previewRibbon({ site }: PageContext): Html | null {
   if (site.preview === null) return null
   const { texts, formatTime } = site.locale
-  return html`<aside class="ribbon" aria-label="${texts.preview}"><strong>${texts.preview}</strong> <span>${texts.previewNote(formatTime(site.preview.expiresAt))}</span> <a href="/?preview=">${texts.leavePreview}</a></aside>`
+  return html`<aside class="ribbon" aria-label="${texts.preview}"><strong>${texts.preview}</strong> <span>${texts.previewNote({ until: formatTime(site.preview.expiresAt) })}</span> <a href="/?preview=">${texts.leavePreview}</a></aside>`
 }
 
 /** The `announcement` sections of the manifest, which stand above every page. */

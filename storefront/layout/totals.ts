@@ -1,8 +1,8 @@
 import type { Charge, Quote, Totals } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Site } from '../site/site.ts'
-import type { Texts } from '../translations/en.ts'
 import { couponMessage } from '../translations/error-messages.ts'
+import type { Texts } from '../translations/texts.ts'
 import { type Html, html } from './html.ts'
 
 /** The totals below a list of items: the same for a cart, a checkout and an order. */
@@ -23,7 +23,7 @@ export function totalsList(
 ${discount_cents > 0 && html`<div class="totals-discount"><dt>${texts.discount}${coupon && html` <span class="code">${coupon}</span>`}</dt><dd>−${money(discount_cents)}</dd></div>`}
 ${isShipped && html`<div><dt>${texts.shipping}</dt><dd>${shipping_cents === 0 ? texts.free : money(shipping_cents)}</dd></div>`}
 ${tax_cents > 0 && !isTaxInside && !isOpen && html`<div><dt>${texts.tax}</dt><dd>${money(tax_cents)}</dd></div>`}
-${isOpen && html`<div><dt>${texts.tax}</dt><dd>${tax_cents > 0 ? texts.taxEstimated(money(tax_cents)) : texts.taxByAddress}</dd></div>`}
+${isOpen && html`<div><dt>${texts.tax}</dt><dd>${tax_cents > 0 ? texts.taxEstimated({ amount: money(tax_cents) }) : texts.taxByAddress}</dd></div>`}
 <div class="totals-final"><dt>${texts.total}</dt><dd data-total>${money(total_cents)}</dd></div>${
     tax_cents > 0 &&
     isTaxInside &&
@@ -32,7 +32,9 @@ ${isOpen && html`<div><dt>${texts.tax}</dt><dd>${tax_cents > 0 ? texts.taxEstima
 }
 
 const taxIncluded = ({ locale }: Site, rate_bps: number | null): string =>
-  locale.texts.taxIncluded(rate_bps === null ? null : locale.formatRate(rate_bps))
+  rate_bps === null
+    ? locale.texts.taxIncluded
+    : locale.texts.taxIncludedAt({ rate: locale.formatRate(rate_bps) })
 
 /** Says beside a price that the tax is inside; null where the store adds it, or has none. */
 export function taxNote(site: Site): string | null {
@@ -46,7 +48,7 @@ export function taxNote(site: Site): string | null {
 export function couponNote(texts: Texts, { coupon }: Quote): Html | null {
   if (coupon.code === null) return null
   return coupon.applied
-    ? html`<p class="success" role="status">${texts.codeApplied(coupon.code)}</p>`
+    ? html`<p class="success" role="status">${texts.codeApplied({ code: coupon.code })}</p>`
     : html`<p class="error" role="alert">${couponMessage(texts, coupon.reason)}</p>`
 }
 
@@ -55,7 +57,7 @@ export function freeShippingNote({ site }: PageContext, quote: Quote): Html | nu
   const left = quote.free_shipping_remaining_cents
   if (left === null || left === 0) return null
   const { texts, formatMoney } = site.locale
-  const missing = texts.untilFreeShipping(formatMoney(left, quote.currency))
+  const missing = texts.untilFreeShipping({ left: formatMoney(left, quote.currency) })
   const others = quote.gift_card_cents > 0 ? ` ${texts.buying.giftCardsAside}` : ''
   return html`<p class="note">${missing}${others}</p>`
 }
@@ -65,5 +67,5 @@ export function tenderName(texts: Texts, { tender, card, gift_card_last4 }: Char
   const brand = card?.brand ? card.brand.charAt(0).toUpperCase() + card.brand.slice(1) : null
   const last4 = card?.last4 ?? gift_card_last4
   const name = brand ?? texts.tenders[tender]
-  return last4 ? texts.endingIn(name, last4) : name
+  return last4 ? texts.endingIn({ what: name, last4 }) : name
 }

@@ -29,13 +29,14 @@ export function confirmation(
 ): Html | null {
   if (email === null && subscriptions.length === 0) return null
   const words = site.locale.texts.buying
-  return html`<div class="panel confirmation">${email !== null && html`<p data-confirmed>${words.confirmationTo(email)}</p>`}${subscriptions.map((each) => started(site, each))}</div>`
+  return html`<div class="panel confirmation">${email !== null && html`<p data-confirmed>${words.confirmationTo({ email })}</p>`}${subscriptions.map((each) => started(site, each))}</div>`
 }
 
 function started({ locale }: Site, subscription: Subscription): Html {
   const { texts, formatDay } = locale
   const { id, product_name, interval, interval_count, next_charges } = subscription
   const [next] = next_charges
-  const what = `${product_name ?? ''} (${texts.every(interval_count, interval)})`.trimStart()
-  return html`<p data-subscribed><strong>${texts.buying.subscribedTo(what)}</strong>${next !== undefined && html` ${texts.buying.nextDelivery(formatDay(next.at))}`} <a href="/subscriptions/${id}">${texts.buying.manage}</a></p>`
+  const what =
+    `${product_name ?? ''} (${texts.every[interval]({ count: interval_count })})`.trimStart()
+  return html`<p data-subscribed><strong>${texts.buying.subscribedTo({ what })}</strong>${next !== undefined && html` ${texts.buying.nextDelivery({ date: formatDay(next.at) })}`} <a href="/subscriptions/${id}">${texts.buying.manage}</a></p>`
 }

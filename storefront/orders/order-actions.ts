@@ -101,5 +101,5 @@ export async function actionRefusal(
   if ((before?.status ?? 0) >= 400) return texts.refusedBefore
   const { refund } = Object(before?.answer) as { refund?: Refund | null }
   if (operation !== 'refund' || !refund) return texts.editedBefore
-  return texts.refundedBefore(formatMoney(refund.amount_cents, refund.currency))
+  return texts.refundedBefore({ amount: formatMoney(refund.amount_cents, refund.currency) })
 }

@@ -38,7 +38,7 @@ function orderCard(context: PageContext, detail: OrderDetail, products: readonly
   const { order, items } = detail
   const { texts, formatMoney, formatTime } = context.site.locale
   const shown = items.filter(({ quantity }) => quantity > 0).slice(0, IMAGES_SHOWN)
-  return html`<li><a href="/orders/${order.id}"><span class="order-card-text"><strong>${texts.order(order.order_number)}</strong><span>${formatTime(order.placed_at ?? order.created_at)}</span></span>
+  return html`<li><a href="/orders/${order.id}"><span class="order-card-text"><strong>${texts.order({ number: order.order_number })}</strong><span>${formatTime(order.placed_at ?? order.created_at)}</span></span>
 <span class="order-card-text"><span>${statusText(context.site.locale, detail)}</span><span>${formatMoney(order.total_cents, order.currency)}</span></span>
 <span class="order-card-images">${shown.map((item) => lineImage(context, item, products))}</span></a></li>`
 }

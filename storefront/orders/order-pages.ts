@@ -74,7 +74,7 @@ export async function orderPage(
     actionKey: newActionKey(),
     confirmation: await readConfirmation(context, detail),
   })
-  const title = pageTitle(context, texts.order(detail.order.order_number))
+  const title = pageTitle(context, texts.order({ number: detail.order.order_number }))
   const headers = { ...NOT_KEPT, ...hostedHeaders(context.assetBaseUrl, hosted) }
   return { ...(await renderPage(context, { title, main })), headers, cookies }
 }

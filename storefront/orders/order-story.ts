@@ -110,7 +110,7 @@ export function parcelToTrack(detail: OrderDetail): Parcel | null {
 function shippedNext({ texts }: Locale, detail: OrderDetail): string {
   const [parcel, ...more] = underWay(detail)
   const carrier = more.length === 0 ? parcel?.carrier : null
-  return carrier ? texts.story.shippedWith(carrier) : texts.story.shippedNext
+  return carrier ? texts.story.shippedWith({ carrier }) : texts.story.shippedNext
 }
 
 /** Says until when something can be sent back; the days of a store may differ by line, so the first counts. */
@@ -120,12 +120,13 @@ function deliveredNext({ texts, formatDate }: Locale, { returnable }: OrderDetai
     .toSorted()
   return until === undefined
     ? texts.story.deliveredNext
-    : texts.story.deliveredUntil(formatDate(until))
+    : texts.story.deliveredUntil({ date: formatDate(until) })
 }
 
 function endedNext({ texts, formatMoney }: Locale, detail: OrderDetail): string {
   const cents = refundedCents(detail)
-  if (cents > 0) return texts.story.refundedNext(formatMoney(cents, detail.order.currency))
+  if (cents > 0)
+    return texts.story.refundedNext({ amount: formatMoney(cents, detail.order.currency) })
   const wasPaid = detail.charges.some(({ captured_cents }) => captured_cents > 0)
   return wasPaid ? texts.statusNotes.cancelled : texts.story.nothingPaid
 }
@@ -135,11 +136,14 @@ function giftCardStory({ texts, formatDate }: Locale, cards: readonly GiftCardPu
   const count = cards.length
   const [day] = cards.flatMap(({ send_at }) => (isAhead(send_at) ? [send_at] : [])).toSorted()
   if (day !== undefined)
-    return { title: story.giftCardOn(count, formatDate(day)), next: story.giftCardOnNext }
+    return { title: story.giftCardOn({ count, date: formatDate(day) }), next: story.giftCardOnNext }
   const recipients = [...new Set(cards.flatMap(({ recipient_email: to }) => (to ? [to] : [])))]
   return {
-    title: story.giftCard(count),
-    next: recipients.length === 0 ? story.giftCardToYou : story.giftCardTo(recipients.join(', ')),
+    title: story.giftCard({ count }),
+    next:
+      recipients.length === 0
+        ? story.giftCardToYou
+        : story.giftCardTo({ recipients: recipients.join(', ') }),
   }
 }
 

@@ -8,9 +8,9 @@ import { image, variantImage } from '../layout/images.ts'
 import { tenderName, totalsList } from '../layout/totals.ts'
 import { writtenAddress } from '../layout/written-address.ts'
 import type { PageContext } from '../request-context.ts'
-import type { Texts } from '../translations/en.ts'
 import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
+import type { Texts } from '../translations/texts.ts'
 import { allowedActions } from './allowed-actions.ts'
 import { type ConfirmationView, confirmation } from './confirmation.ts'
 import {
@@ -82,7 +82,7 @@ function head({ site }: PageContext, { detail, isNew }: OrderView, isPending: bo
   const isThanked = isNew && !isPending
   const parcel = parcelToTrack(detail)
   const arrival = arrivalOf(site, detail)
-  return html`<header class="order-head"><p class="eyebrow">${texts.order(detail.order.order_number)}</p><h1>${isThanked ? texts.thankYou : title}</h1>
+  return html`<header class="order-head"><p class="eyebrow">${texts.order({ number: detail.order.order_number })}</p><h1>${isThanked ? texts.thankYou : title}</h1>
 <p class="lead">${isThanked ? `${title}. ${next}` : next}</p>${arrival !== null && html`<p data-arrival>${arrival}</p>`}${parcel !== null && html`<p><a class="button" href="${parcel.tracking_url}" rel="noreferrer">${texts.trackParcel}</a></p>`}</header>`
 }
 
@@ -123,8 +123,8 @@ function paidWith({ texts, formatMoney }: Locale, detail: OrderDetail): Html | n
   const amount = formatMoney(cents, order.currency)
   const refunded =
     cents < order.total_cents
-      ? texts.story.refundedOf(amount, formatMoney(order.total_cents, order.currency))
-      : texts.story.refundedAll(amount)
+      ? texts.story.refundedOf({ amount, total: formatMoney(order.total_cents, order.currency) })
+      : texts.story.refundedAll({ amount })
   return html`<div><dt>${texts.paidWith}</dt><dd>${[...names].join(', ')}${cents > 0 && html`<span class="fact-note">${refunded}</span>`}</dd></div>`
 }
 
@@ -182,7 +182,7 @@ function editForm({ site }: PageContext, { detail, edit, actionKey }: OrderView)
   const goods = keptItems(detail).filter(({ gift_card }) => !gift_card)
   const lines = goods.map((item) => {
     const quantity = edit.quantities.get(item.id) ?? item.quantity
-    return html`<li class="line">${lineText(item)}<label class="quantity"><span class="hidden">${texts.quantityOf(item.product_name)}</span><input type="number" name="q:${item.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label><span class="line-total">${formatMoney(item.line_total_cents, order.currency)}</span></li>`
+    return html`<li class="line">${lineText(item)}<label class="quantity"><span class="hidden">${texts.quantityOf({ name: item.product_name })}</span><input type="number" name="q:${item.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label><span class="line-total">${formatMoney(item.line_total_cents, order.currency)}</span></li>`
   })
   const isRefused = edit.quantities.size > 0
   return html`<details class="order-action"${isRefused && html` open`}><summary>${texts.changeQuantities}</summary><form method="post" action="/orders/${order.id}/edit"><input type="hidden" name="action_key" value="${actionKey}">

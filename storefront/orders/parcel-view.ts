@@ -69,7 +69,7 @@ function parcelEntry(
   const { status, carrier, service, tracking_number, items } = parcel
   const at = parcel.delivered_at ?? parcel.shipped_at
   const by = [carrier, service].filter(Boolean).join(', ')
-  return html`<li class="parcel" data-parcel="${status}"><p class="parcel-head"><strong>${texts.parcelOf(number, count)}</strong> <span>${texts.parcelStates[status]}</span>${
+  return html`<li class="parcel" data-parcel="${status}"><p class="parcel-head"><strong>${texts.parcelOf({ number, count })}</strong> <span>${texts.parcelStates[status]}</span>${
     at !== null && status !== 'cancelled' && html` <time datetime="${at}">${formatTime(at)}</time>`
   }</p>
 <p>${unitsText(locale, items)}</p>

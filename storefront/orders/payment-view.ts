@@ -25,8 +25,8 @@ export function paymentForm({ site }: PageContext, view: PaymentView): Html | nu
   const { texts, formatMoney, formatTime } = site.locale
   const amount = formatMoney(request.amount_cents, request.currency)
   const fields = hosted === null ? cardFields(texts, payErrors) : hostedCardFields(texts, hosted)
-  return html`<section class="panel" id="pay"><h2>${texts.toPay(amount)}</h2><p>${texts.payUntil(formatTime(request.expires_at))}</p>
+  return html`<section class="panel" id="pay"><h2>${texts.toPay({ amount })}</h2><p>${texts.payUntil({ time: formatTime(request.expires_at) })}</p>
 <form method="post" action="/orders/${order.id}/pay" data-payment><input type="hidden" name="action_key" value="${actionKey}">
 <div id="card-notice"></div>${fields}
-<button class="button button-wide" data-pay data-wait="${texts.processing}">${texts.pay(amount)}</button></form></section>`
+<button class="button button-wide" data-pay data-wait="${texts.processing}">${texts.pay({ amount })}</button></form></section>`
 }

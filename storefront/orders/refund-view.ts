@@ -40,7 +40,7 @@ export function refundForm(context: PageContext, view: RefundView): Html | null 
     (each) =>
       html`<option value="${each.charge_id}"${each === chosen && html` selected`}>${tenderName(texts, each)} (${formatMoney(refundableCents(each), each.currency)})</option>`,
   )
-  const label = texts.refundAmount(formatMoney(left, chosen.currency))
+  const label = texts.refundAmount({ left: formatMoney(left, chosen.currency) })
   return html`<details class="order-action"${amount !== null && html` open`}><summary>${texts.requestRefund}</summary><form method="post" action="/orders/${detail.order.id}/refund"><input type="hidden" name="action_key" value="${actionKey}"><div class="fields">
 <label class="field"><span>${texts.refundTo}</span><select name="charge">${options}</select></label>
 <label class="field"><span>${label}</span><input name="amount" inputmode="decimal" value="${amount ?? ''}" maxlength="14" required autocomplete="off"${errorAttributes('amount', error)}>${errorText('amount', error)}</label>

@@ -49,10 +49,10 @@ function lineRow(
   const name = html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}${
     quantity > 0 &&
     until !== null &&
-    html`<span class="line-label">${texts.returnUntil(formatTime(until))}</span>`
+    html`<span class="line-label">${texts.returnUntil({ time: formatTime(until) })}</span>`
   }${reason !== null && html`<span class="line-label">${texts.notReturnable[reason]}</span>`}</div>`
   if (quantity === 0) return html`<li class="line">${name}</li>`
-  return html`<li class="line">${name}<label class="quantity"><span class="hidden">${texts.quantityOf(product_name)}</span><input type="number" name="r:${id}" value="${entered}" min="0" max="${quantity}" inputmode="numeric"></label></li>`
+  return html`<li class="line">${name}<label class="quantity"><span class="hidden">${texts.quantityOf({ name: product_name })}</span><input type="number" name="r:${id}" value="${entered}" min="0" max="${quantity}" inputmode="numeric"></label></li>`
 }
 
 export function returnList({ site }: PageContext, { returns }: OrderDetail): Html | null {

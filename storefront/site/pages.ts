@@ -6,7 +6,7 @@ import {
   type PageKind,
 } from '../../manifest/page-props.ts'
 import { readProps } from '../../manifest/read-props.ts'
-import type { Texts } from '../translations/en.ts'
+import type { Texts } from '../translations/texts.ts'
 import { asObject } from './manifest.ts'
 import { readSections, type Section } from './sections.ts'
 

@@ -72,7 +72,7 @@ export interface FormView {
 function frame({ site }: PageContext, view: FormView, title: string, form: Html): Html {
   const words = site.locale.texts.subscriptions
   const { subscription, notice } = view
-  return html`<div class="wrap narrow order"><header class="order-head"><p class="eyebrow">${words.title(subscription.subscription_number)}</p><h1>${title}</h1></header>
+  return html`<div class="wrap narrow order"><header class="order-head"><p class="eyebrow">${words.title({ number: subscription.subscription_number })}</p><h1>${title}</h1></header>
 <div id="notices">${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}</div>
 ${form}
 <p class="order-end"><a class="more" href="/subscriptions/${subscription.id}">${words.back}</a></p></div>`

@@ -68,7 +68,7 @@ export async function subscriptionPage(
 
 const render = (context: PageContext, { subscription }: Found, main: Html) => {
   const { texts } = context.site.locale
-  const title = texts.subscriptions.title(subscription.subscription_number)
+  const title = texts.subscriptions.title({ number: subscription.subscription_number })
   return renderPage(context, { title: pageTitle(context, title), main })
 }
 

@@ -23,7 +23,7 @@ export function subscriptionMain(context: PageContext, view: SubscriptionView): 
   const may = (action: Subscription['allowed'][number]) => subscription.allowed.includes(action)
   const path = `/subscriptions/${subscription.id}`
   return html`<div class="wrap narrow order">
-<header class="order-head"><p class="eyebrow">${words.title(subscription.subscription_number)}</p><h1>${subscription.product_name ?? words.title(subscription.subscription_number)}</h1>
+<header class="order-head"><p class="eyebrow">${words.title({ number: subscription.subscription_number })}</p><h1>${subscription.product_name ?? words.title({ number: subscription.subscription_number })}</h1>
 <p class="lead">${noteOf(context, subscription)}</p></header>
 ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
 ${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
@@ -47,7 +47,7 @@ function noteOf({ site }: PageContext, subscription: Subscription): string {
   const isRunning = ['active', 'paused', 'past_due'].includes(status)
   if (isRunning && allowed.length === 0) return words.chargeUnderWay
   if (status === 'paused' && paused_until !== null)
-    return `${words.pausedUntil(formatDate(paused_until))}. ${words.notes.paused}`
+    return `${words.pausedUntil({ date: formatDate(paused_until) })}. ${words.notes.paused}`
   if (cancel_at_period_end) return words.endsWithPeriod
   return findText(words.notes, status) ?? ''
 }
@@ -62,7 +62,7 @@ function facts(context: PageContext, { subscription, products }: SubscriptionVie
   const fact = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${status}">${statusText(context, subscription)}</dd></div>
 <div><dt>${words.product}</dt><dd class="order-card-images">${lineImage(context, subscription, products)}<span>${formatNumber(quantity)} × ${subscription.product_name ?? ''}${label === null ? '' : ` (${label})`}</span></dd></div>
-${fact(words.rhythm, texts.every(interval_count, interval))}
+${fact(words.rhythm, texts.every[interval]({ count: interval_count }))}
 ${fact(words.card, cardName(context, subscription))}
 ${ship_to && html`<div><dt>${texts.shipsTo}</dt><dd>${writtenAddress(context.site.locale, ship_to)}</dd></div>`}</dl>`
 }
@@ -73,7 +73,7 @@ function cardName({ site }: PageContext, { payment_method: card }: Subscription)
   const brand = card.brand
     ? card.brand.charAt(0).toUpperCase() + card.brand.slice(1)
     : texts.tenders.card
-  const name = card.last4 ? texts.endingIn(brand, card.last4) : brand
+  const name = card.last4 ? texts.endingIn({ what: brand, last4: card.last4 }) : brand
   if (card.exp_month === null || card.exp_year === null) return name
   return `${name}, ${String(card.exp_month).padStart(2, '0')}/${card.exp_year % 100}`
 }
@@ -92,7 +92,7 @@ function charges({ site }: PageContext, subscription: Subscription): Html {
   const { next_charges, currency, allowed } = subscription
   const entries = next_charges.map(({ cycle, at, amount_cents }) => {
     const date = formatDate(at)
-    const button = { verb: 'skip', cycle, text: words.skip, label: words.skipOn(date) }
+    const button = { verb: 'skip', cycle, text: words.skip, label: words.skipOn({ date }) }
     return html`<li class="line" data-cycle="${cycle}"><time datetime="${at}">${date}</time><span class="line-total">${formatMoney(amount_cents, currency)}</span>${allowed.includes('skip') && cycleButton(subscription, button)}</li>`
   })
   return html`<section><h2>${words.nextCharges}</h2>${
@@ -108,7 +108,7 @@ function skipped({ site }: PageContext, subscription: Subscription): Html | null
   if (subscription.skipped.length === 0) return null
   const entries = subscription.skipped.map(({ cycle, at }) => {
     const date = formatDate(at)
-    const button = { verb: 'unskip', cycle, text: words.unskip, label: words.unskipOn(date) }
+    const button = { verb: 'unskip', cycle, text: words.unskip, label: words.unskipOn({ date }) }
     return html`<li class="line" data-skipped="${cycle}"><time datetime="${at}">${date}</time>${subscription.allowed.includes('unskip') && cycleButton(subscription, button)}</li>`
   })
   return html`<section><h2>${words.skippedCharges}</h2><ul class="lines lines-plain">${entries}</ul></section>`
@@ -136,7 +136,7 @@ function card(
   const { texts, formatMoney, formatDate } = context.site.locale
   const { id, interval, interval_count, currency } = subscription
   const [next] = subscription.next_charges
-  return html`<li><a href="/subscriptions/${id}"><span class="order-card-text"><strong>${subscription.product_name}</strong><span>${texts.every(interval_count, interval)}</span></span>
+  return html`<li><a href="/subscriptions/${id}"><span class="order-card-text"><strong>${subscription.product_name}</strong><span>${texts.every[interval]({ count: interval_count })}</span></span>
 <span class="order-card-text"><span>${statusText(context, subscription)}</span>${next !== undefined && html`<span>${formatDate(next.at)}, ${formatMoney(next.amount_cents, currency)}</span>`}</span>
 <span class="order-card-images">${lineImage(context, subscription, products)}</span></a></li>`
 }

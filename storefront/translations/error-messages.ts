@@ -1,5 +1,5 @@
 import { PlatformError } from '../api/platform-client.ts'
-import type { Texts } from './en.ts'
+import type { Texts } from './texts.ts'
 
 /**
  * Explains refusals of the platform to shoppers. The platform's own messages are for developers.

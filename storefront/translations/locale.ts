@@ -1,12 +1,5 @@
 import { isCountry } from '../../manifest/countries.ts'
-import { de } from './de.ts'
-import { deCounts } from './de-counts.ts'
-import { en, type FixedTexts, type Texts } from './en.ts'
-import { type CountTexts, enCounts, type FormatNumber } from './en-counts.ts'
-import { es } from './es.ts'
-import { esCounts } from './es-counts.ts'
-import { fr } from './fr.ts'
-import { frCounts } from './fr-counts.ts'
+import { isTranslated, type Texts, textsIn } from './texts.ts'
 
 /**
  * The fixed texts of a store's pages, and the form of prices and dates, in the store's language.
@@ -19,7 +12,7 @@ export interface Locale {
   /** Whether the language is written from right to left: then texts of both directions stand side by side. */
   isRightToLeft: boolean
   texts: Texts
-  formatNumber: FormatNumber
+  formatNumber(count: number): string
   formatMoney(cents: number, currency: string): string
   /** Writes an amount without its currency, as a shopper types it into a field. */
   formatAmount(cents: number, currency: string): string
@@ -39,17 +32,6 @@ export interface Locale {
   formatList(entries: readonly string[]): string
 }
 
-type Translation = readonly [fixed: FixedTexts, counts: (format: FormatNumber) => CountTexts]
-
-const ENGLISH: Translation = [en, enCounts]
-
-const TRANSLATIONS: Readonly<Record<string, Translation>> = {
-  de: [de, deCounts],
-  en: ENGLISH,
-  es: [es, esCounts],
-  fr: [fr, frCounts],
-}
-
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT = new Set([
   'Adlm',
@@ -67,16 +49,6 @@ const RIGHT_TO_LEFT = new Set([
 const isRightToLeft = (language: string): boolean =>
   RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '')
 
-function translationOf(language: string): Translation | undefined {
-  const [primary = ''] = language.split('-')
-  return Object.hasOwn(TRANSLATIONS, primary) ? TRANSLATIONS[primary] : undefined
-}
-
-function textsIn(language: string, format: FormatNumber): Texts {
-  const [fixed, counts] = translationOf(language) ?? ENGLISH
-  return { ...fixed, ...counts(format) }
-}
-
 /** Keeps the parts of an amount in their order, whatever is written around it. */
 const isolated = (text: string): string => `\u2068${text}\u2069`
 
@@ -87,7 +59,7 @@ const isolated = (text: string): string => `\u2068${text}\u2069`
 export function getAcceptedLocale(acceptLanguage: string | undefined): Locale {
   const accepted = (acceptLanguage ?? '').slice(0, 200).split(',')
   const tags = accepted.map((each) => /^\s*([a-z]{2})\b/i.exec(each)?.[1]?.toLowerCase() ?? '')
-  return getLocale(tags.find((tag) => Object.hasOwn(TRANSLATIONS, tag)) ?? 'en', 'UTC')
+  return getLocale(tags.find(isTranslated) ?? 'en', 'UTC')
 }
 
 /** More than the languages and time zones in use. Hostile manifests beyond that are not kept. */
@@ -150,7 +122,7 @@ function createLocale(language: string, timeZone: string): Locale {
   const write = (text: string) => (isTurned ? isolated(text) : text)
   return {
     language,
-    direction: isTurned && translationOf(language) !== undefined ? 'rtl' : 'ltr',
+    direction: isTurned && isTranslated(language) ? 'rtl' : 'ltr',
     isRightToLeft: isTurned,
     texts: textsIn(language, formatNumber),
     formatNumber,

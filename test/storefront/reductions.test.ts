@@ -95,7 +95,7 @@ describe('a sale', () => {
       fr: 'Prix le plus bas des 30 derniers jours : x',
       es: 'Precio más bajo de los últimos 30 días: x',
     })) {
-      assert.equal(getLocale(language, 'UTC').texts.buying.lowestPrice('x'), said)
+      assert.equal(getLocale(language, 'UTC').texts.buying.lowestPrice({ price: 'x' }), said)
     }
   })
 })

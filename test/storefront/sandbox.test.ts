@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { de } from '../../storefront/translations/de.ts'
-import { en } from '../../storefront/translations/en.ts'
-import { es } from '../../storefront/translations/es.ts'
-import { fr } from '../../storefront/translations/fr.ts'
+import de from '../../storefront/translations/de.json' with { type: 'json' }
+import en from '../../storefront/translations/en.json' with { type: 'json' }
+import es from '../../storefront/translations/es.json' with { type: 'json' }
+import fr from '../../storefront/translations/fr.json' with { type: 'json' }
 import { eventually } from '../harness/eventually.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop } from '../harness/storefront.ts'
