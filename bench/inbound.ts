@@ -9,7 +9,7 @@ import { migrate } from '../src/db/migrate.ts'
 import { roleUrl } from '../src/db/roles.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { deriveKey } from '../src/kernel/tokens.ts'
-import * as gateway from '../src/modules/gateway/service.ts'
+import * as providerEvents from '../src/modules/provider-events/service.ts'
 import * as stores from '../src/modules/stores/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
 import type { Figure } from './figure.ts'
@@ -58,13 +58,13 @@ export async function inbound(dataDir: string): Promise<Figure> {
 async function seed(url: string) {
   const database = new Database({ url: roleUrl(url, 'fd_app', SECRET_KEY), name: 'seed', max: 2 })
   const key = deriveKey(SECRET_KEY, 'gateway signing key')
-  const deps = gateway.openGateway({ database, clock: systemClock, key })
+  const deps = providerEvents.openProviderEvents({ database, clock: systemClock, key })
   for (let n = 0; n < STORES; n++) {
     const tenant_ref = `store-${n}`
     await stores.create(database, SYSTEM, { tenant_ref, display_name: tenant_ref })
     const name = { provider: 'nmi', account_ref: String(n) }
     const account = { tenant_ref, scheme: 'nmi' as const, signing_key: SIGNING_KEY }
-    await gateway.setAccount(deps, SYSTEM, name, account)
+    await providerEvents.setAccount(deps, SYSTEM, name, account)
   }
   await database.close()
 }

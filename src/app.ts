@@ -48,7 +48,6 @@ import * as feedRoutes from './modules/feeds/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as fulfillmentRoutes from './modules/fulfillment/routes.ts'
 import * as fulfillment from './modules/fulfillment/service.ts'
-import * as gatewayRoutes from './modules/gateway/routes.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import type { Identity } from './modules/identity/deps.ts'
 import * as identityPages from './modules/identity/page-routes.ts'
@@ -71,6 +70,7 @@ import * as orderRoutes from './modules/orders/routes.ts'
 import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
+import * as providerEventRoutes from './modules/provider-events/routes.ts'
 import * as purchasingRoutes from './modules/purchasing/routes.ts'
 import * as reminderRoutes from './modules/reminders/routes.ts'
 import { keepCart } from './modules/reminders/service.ts'
@@ -231,7 +231,7 @@ function publicRoutes(
       ...deps.feeds,
     }),
     mediaRoutes.publicRoutes(database, { ...deps.media, readerOf }),
-    acceptAnyDigits(gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf })),
+    acceptAnyDigits(providerEventRoutes.publicRoutes({ ...deps.providerEvents, limits, callerOf })),
   ]
 }
 
@@ -337,7 +337,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     domainRoutes.operatorRoutes(deps.domains),
     paymentRoutes.operatorRoutes(payments.deps, operator),
     webhookRoutes.operatorRoutes({ database, operator }),
-    gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
+    providerEventRoutes.operatorRoutes({ ...deps.providerEvents, operator }),
     activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
     orderRoutes.operatorRoutes(onTestFlag),
     suppressionRoutes.operatorRoutes({ database, operator }),

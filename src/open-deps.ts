@@ -9,13 +9,13 @@ import type * as affiliatePages from './modules/affiliates/storefront-routes.ts'
 import type * as domainRoutes from './modules/domains/routes.ts'
 import { findTenantByHostname } from './modules/domains/service.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
-import { openGateway } from './modules/gateway/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import type * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import type { Identity } from './modules/identity/deps.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import type * as mediaRoutes from './modules/media/routes.ts'
 import type { LinkDeps } from './modules/order-links/service.ts'
+import { openProviderEvents } from './modules/provider-events/service.ts'
 import { type LookDeps, loadStoreLook, writeBranded } from './modules/sites/mail-look.ts'
 import type * as privacyRoutes from './modules/views/privacy-routes.ts'
 import { openCampaigns } from './open-campaigns.ts'
@@ -38,7 +38,7 @@ export async function openDeps(runtime: Runtime, app: App) {
     domains: openDomains(runtime),
     giftCards: openGiftCards(runtime),
     webhooks: { key: key('webhook secret'), fetch: safeFetch, limits, events: await loadEvents() },
-    gateway: openGateway({ database, clock, key: key('gateway signing key') }),
+    providerEvents: openProviderEvents({ database, clock, key: key('gateway signing key') }),
     checkout: openCheckout(runtime),
     orderLinks: openOrderLinks(runtime, look),
     subscriptionLinks: { key: key('subscription link') },

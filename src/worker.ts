@@ -19,9 +19,6 @@ import { createTxtLookup } from './modules/domains/txt-lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'
 import * as fulfillment from './modules/fulfillment/jobs.ts'
 import { PARCEL_CANCELLED } from './modules/fulfillment/service.ts'
-import * as gateway from './modules/gateway/jobs.ts'
-import { WEBHOOK_RECEIVED } from './modules/gateway/schema.ts'
-import { readEventSubject } from './modules/gateway/service.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import { createRecount } from './modules/inventory/jobs.ts'
@@ -32,6 +29,9 @@ import * as newsletter from './modules/marketing/newsletter-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
+import * as providerEvents from './modules/provider-events/jobs.ts'
+import { WEBHOOK_RECEIVED } from './modules/provider-events/schema.ts'
+import { readEventSubject } from './modules/provider-events/service.ts'
 import { createReminderWorker, deleteOldCarts } from './modules/reminders/jobs.ts'
 import { onCardUpdate } from './modules/renewals/event-jobs.ts'
 import { createRenewalWorker } from './modules/renewals/jobs.ts'
@@ -160,7 +160,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('payment comparison', HOUR_MS, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR_MS, () => pendingUploads.removeAbandoned()),
-    loop('gateway upkeep', HOUR_MS, () => gateway.eraseOldBodies(database)),
+    loop('gateway upkeep', HOUR_MS, () => providerEvents.eraseOldBodies(database)),
     loop('webhook erasure', 60 * SECOND, (signal) =>
       webhooks.eraseDeliveredEvents(database, signal),
     ),

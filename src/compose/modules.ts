@@ -14,7 +14,6 @@ import type { Area, Face } from '../modules/face.ts'
 import { feeds } from '../modules/feeds/module.ts'
 import { fraud } from '../modules/fraud/module.ts'
 import { fulfillment } from '../modules/fulfillment/module.ts'
-import { gateway } from '../modules/gateway/module.ts'
 import { giftCards } from '../modules/gift-cards/module.ts'
 import { healthClaims } from '../modules/health-claims/module.ts'
 import { identity } from '../modules/identity/module.ts'
@@ -28,6 +27,7 @@ import { orderLinks } from '../modules/order-links/module.ts'
 import { orders } from '../modules/orders/module.ts'
 import { payments } from '../modules/payments/module.ts'
 import { pricing } from '../modules/pricing/module.ts'
+import { providerEvents } from '../modules/provider-events/module.ts'
 import { purchasing } from '../modules/purchasing/module.ts'
 import { reminders } from '../modules/reminders/module.ts'
 import { renewals } from '../modules/renewals/module.ts'
@@ -87,7 +87,7 @@ export const AREAS = [
   {
     name: 'payments',
     is: 'how money comes in, and what its providers tell us',
-    modules: [payments, operations, gateway],
+    modules: [payments, operations, providerEvents],
   },
   {
     name: 'orders',

@@ -3,9 +3,9 @@ import type { TenantDb, Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import type * as audit from '../../platform/audit.ts'
 import * as fulfillment from '../fulfillment/service.ts'
-import type { Outcome, WebhookReceived } from '../gateway/schema.ts'
-import * as gateway from '../gateway/service.ts'
 import * as orders from '../orders/service.ts'
+import type { Outcome, WebhookReceived } from '../provider-events/schema.ts'
+import * as providerEvents from '../provider-events/service.ts'
 import type { CarrierAdapter } from './adapters/adapter.ts'
 import { ADAPTERS } from './adapters/all.ts'
 import type { TrackRecord } from './adapters/carrier.ts'
@@ -28,10 +28,10 @@ export async function onCarrierEvent(
   db: TenantDb,
   event: WebhookReceived,
 ): Promise<void> {
-  const body = await gateway.readEventBody(db, event)
+  const body = await providerEvents.readEventBody(db, event)
   const adapter = findAdapter(event)
   if (body === null || adapter === undefined) return
-  await gateway.recordOutcome(db, event, await act(deps, db, adapter, body))
+  await providerEvents.recordOutcome(db, event, await act(deps, db, adapter, body))
 }
 
 async function act(

@@ -2,12 +2,12 @@ import type { TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { hasten } from '../../platform/idempotency-due.ts'
 import type { EventSubject, PaymentSubject, UpdatedCards } from '../../platform/provider-events.ts'
-import type { Outcome, WebhookReceived } from '../gateway/schema.ts'
-import * as gateway from '../gateway/service.ts'
 import { recordDispute } from '../order-changes/dispute-money.ts'
 import { listRefunds } from '../orders/service.ts'
 import { findAttempt, makeLookupsDue } from '../payments/attempts.ts'
 import type { Attempt } from '../payments/schema.ts'
+import type { Outcome, WebhookReceived } from '../provider-events/schema.ts'
+import * as providerEvents from '../provider-events/service.ts'
 import type { CheckoutDeps } from './service.ts'
 
 export type ProviderEventDeps = Pick<CheckoutDeps, 'payments' | 'onAlert'>
@@ -24,7 +24,7 @@ export async function onProviderEvent(
   subject: Exclude<EventSubject, UpdatedCards>,
 ): Promise<void> {
   const outcome = await act(deps, db, subject)
-  await gateway.recordOutcome(db, event, outcome)
+  await providerEvents.recordOutcome(db, event, outcome)
   if (outcome.status === 'unhandled') alert(deps, db, event)
 }
 

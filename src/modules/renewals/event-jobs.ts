@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../db/database.ts'
 import type { UpdatedCards } from '../../platform/provider-events.ts'
-import type { Outcome, WebhookReceived } from '../gateway/schema.ts'
-import * as gateway from '../gateway/service.ts'
+import type { Outcome, WebhookReceived } from '../provider-events/schema.ts'
+import * as providerEvents from '../provider-events/service.ts'
 import * as cycles from '../subscriptions/cycles.ts'
 
 /**
@@ -13,7 +13,7 @@ export async function onCardUpdate(
   event: WebhookReceived,
   subject: UpdatedCards,
 ): Promise<void> {
-  await gateway.recordOutcome(db, event, await act(db, subject))
+  await providerEvents.recordOutcome(db, event, await act(db, subject))
 }
 
 async function act(db: TenantDb, { cards, isClosed }: UpdatedCards): Promise<Outcome> {

@@ -4,6 +4,14 @@ import { ERRORS } from './errors.ts'
 export const renewals = {
   name: 'renewals',
   is: 'charges the subscriptions that are due, and tries declined ones again',
-  uses: ['checkout', 'gateway', 'operations', 'orders', 'payments', 'shipping', 'subscriptions'],
+  uses: [
+    'checkout',
+    'operations',
+    'orders',
+    'payments',
+    'provider-events',
+    'shipping',
+    'subscriptions',
+  ],
   errors: ERRORS,
 } as const satisfies Face

@@ -1,5 +1,5 @@
 import type { Caller } from '../../harness/app.ts'
-import { KEYS, nmiEvent, signNmi } from '../../modules/gateway/setup.ts'
+import { KEYS, nmiEvent, signNmi } from '../../modules/provider-events/setup.ts'
 import { ok } from '../../modules/returns/setup.ts'
 import type { MailApp } from '../../modules/shopper-mail/setup.ts'
 import type { Recorder } from './record.ts'

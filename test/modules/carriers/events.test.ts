@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { handlersOf } from '../../../src/worker.ts'
 import { deliverDue } from '../../harness/outbox.ts'
-import { deliver, KEYS, register, signStandard } from '../gateway/setup.ts'
 import { keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { deliver, KEYS, register, signStandard } from '../provider-events/setup.ts'
 
 const shared = shareOrderStore()
 let store: OrderStore

@@ -7,7 +7,14 @@ import { openTestApp } from '../../harness/app.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { shipBySql } from '../../harness/parcels.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { deliver, deliverNmi, KEYS, nmiEvent, register, signStandard } from '../gateway/setup.ts'
+import {
+  deliver,
+  deliverNmi,
+  KEYS,
+  nmiEvent,
+  register,
+  signStandard,
+} from '../provider-events/setup.ts'
 import { cardOf, cart, checkout, LOST_AFTER_CHARGE, openShop } from './setup.ts'
 
 test("a provider's event", async (t) => {

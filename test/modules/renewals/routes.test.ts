@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { handlersOf } from '../../../src/worker.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { stock } from '../checkout/setup.ts'
-import { deliverNmi, register } from '../gateway/setup.ts'
+import { deliverNmi, register } from '../provider-events/setup.ts'
 import { CARDS, type RenewalApp, shareRenewalApp } from './setup.ts'
 
 describe('POST /v1/merchant/subscriptions/{id}/charge', () => {

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
-import { listEvents } from '../../../src/modules/gateway/event-queries.ts'
-import { listAccounts } from '../../../src/modules/gateway/queries.ts'
+import { listEvents } from '../../../src/modules/provider-events/event-queries.ts'
+import { listAccounts } from '../../../src/modules/provider-events/queries.ts'
 import { MANY, openListPlans } from '../../harness/list-pages.ts'
 
 const DEEP = { limit: 10, offset: MANY - 5 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { schemeOf } from '../../../src/modules/gateway/schemes.ts'
+import { schemeOf } from '../../../src/modules/provider-events/schemes.ts'
 import { type Headers, KEYS, signNmi, signStandard, signStripe } from './setup.ts'
 
 const raw = (text: string) => Buffer.from(text)

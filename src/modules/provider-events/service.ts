@@ -30,7 +30,7 @@ import {
 } from './schema.ts'
 import { schemeOf } from './schemes.ts'
 
-export interface GatewayDeps {
+export interface ProviderEventDeps {
   database: Database
   clock: Clock
   /** Encrypts the signing keys. */
@@ -38,7 +38,9 @@ export interface GatewayDeps {
   accounts: AccountCache
 }
 
-export const openGateway = (deps: Omit<GatewayDeps, 'accounts'>): GatewayDeps => ({
+export const openProviderEvents = (
+  deps: Omit<ProviderEventDeps, 'accounts'>,
+): ProviderEventDeps => ({
   ...deps,
   accounts: createAccountCache(deps),
 })
@@ -52,7 +54,7 @@ function requireName({ provider, account_ref }: AccountName): void {
 
 /** Registers an account, or changes its key. It belongs to its store until it is removed. */
 export async function setAccount(
-  { database, key, accounts }: GatewayDeps,
+  { database, key, accounts }: ProviderEventDeps,
   actor: audit.Actor,
   name: AccountName,
   { tenant_ref, scheme, signing_key }: AccountChange,
@@ -88,7 +90,7 @@ const entityOf = ({ provider, account_ref }: AccountName) => `gateway:${provider
 
 /** Removes an account: its events are refused, and another store may register it. */
 export async function removeAccount(
-  { database, accounts }: GatewayDeps,
+  { database, accounts }: ProviderEventDeps,
   actor: audit.Actor,
   name: AccountName,
 ): Promise<GatewayAccount> {
@@ -129,7 +131,7 @@ export async function getAccount(operator: AllStores, name: AccountName): Promis
  * answered when the event is stored and published. The worker handles it later.
  */
 export async function receive(
-  deps: GatewayDeps,
+  deps: ProviderEventDeps,
   name: AccountName,
   request: ReceivedRequest,
 ): Promise<Receipt> {
@@ -152,7 +154,7 @@ export async function receive(
 
 /** Verifies the signature and returns the account. A cached account may accept; only one read just now may refuse. */
 async function verifySignature(
-  { accounts, clock }: GatewayDeps,
+  { accounts, clock }: ProviderEventDeps,
   name: AccountName,
   request: ReceivedRequest,
 ): Promise<DecryptedAccount> {

@@ -16,9 +16,9 @@ import {
   GatewayEventDetail,
   Receipt,
 } from './schema.ts'
-import * as gateway from './service.ts'
+import * as providerEvents from './service.ts'
 
-export interface InboundDeps extends gateway.GatewayDeps {
+export interface InboundDeps extends providerEvents.ProviderEventDeps {
   limits: Pick<Limits, 'checkFailures' | 'countFailure'>
   callerOf(ip: string): string
 }
@@ -93,7 +93,7 @@ async function addInbound(app: App, deps: InboundDeps) {
       if (encoding.toLowerCase() !== NOT_ENCODED) throw new ApiError('unsupported_media_type')
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       return countingRefusals(deps, queues, request, () =>
-        gateway.receive(deps, params, { headers, raw }),
+        providerEvents.receive(deps, params, { headers, raw }),
       )
     },
   )
@@ -107,7 +107,7 @@ export const publicRoutes =
   }
 
 export const operatorRoutes =
-  ({ operator, ...deps }: gateway.GatewayDeps & { operator: AllStores }): Routes =>
+  ({ operator, ...deps }: providerEvents.ProviderEventDeps & { operator: AllStores }): Routes =>
   async (app) => {
     app.put(
       PATH,
@@ -123,7 +123,7 @@ export const operatorRoutes =
         },
       },
       async ({ actor, params, body }) => ({
-        account: await gateway.setAccount(deps, actor, params, body),
+        account: await providerEvents.setAccount(deps, actor, params, body),
       }),
     )
 
@@ -143,7 +143,7 @@ export const operatorRoutes =
         },
       },
       async ({ actor, params }) => ({
-        account: await gateway.removeAccount(deps, actor, params),
+        account: await providerEvents.removeAccount(deps, actor, params),
       }),
     )
 
@@ -169,7 +169,7 @@ function addAccountReads(app: App, operator: AllStores): void {
         provider: readText(query, 'provider'),
         tenant_ref: readText(query, 'tenant_ref'),
       }
-      return gateway.listAccounts(operator, filters, readPage(query))
+      return providerEvents.listAccounts(operator, filters, readPage(query))
     },
   )
 
@@ -185,7 +185,7 @@ function addAccountReads(app: App, operator: AllStores): void {
         response: { 200: OneAccount },
       },
     },
-    async ({ params }) => ({ account: await gateway.getAccount(operator, params) }),
+    async ({ params }) => ({ account: await providerEvents.getAccount(operator, params) }),
   )
 }
 
@@ -217,7 +217,7 @@ function addEventRoutes(app: App, operator: AllStores): void {
         tenant_ref: readText(query, 'tenant_ref'),
         status: readOneOf(query, 'status', EVENT_STATUSES),
       }
-      return gateway.listEvents(operator, filters, readPage(query))
+      return providerEvents.listEvents(operator, filters, readPage(query))
     },
   )
 
@@ -233,6 +233,8 @@ function addEventRoutes(app: App, operator: AllStores): void {
         response: { 200: Type.Object({ event: GatewayEventDetail }) },
       },
     },
-    async ({ params }) => ({ event: await gateway.getEvent(operator, params, params.event_id) }),
+    async ({ params }) => ({
+      event: await providerEvents.getEvent(operator, params, params.event_id),
+    }),
   )
 }

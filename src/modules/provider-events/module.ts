@@ -3,8 +3,8 @@ import type { Face } from '../face.ts'
 import { ERRORS } from './errors.ts'
 import { gatewayEventsSlice } from './retention-queries.ts'
 
-export const gateway = {
-  name: 'gateway',
+export const providerEvents = {
+  name: 'provider-events',
   is: 'the events that providers send to us',
   uses: ['payments', 'stores'],
   tables: {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { eraseOldBodies } from '../../../src/modules/gateway/jobs.ts'
+import { eraseOldBodies } from '../../../src/modules/provider-events/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createCallerQueues } from '../../../src/modules/gateway/caller-queues.ts'
+import { createCallerQueues } from '../../../src/modules/provider-events/caller-queues.ts'
 
 /** Work that ends on command, and the number of running pieces. */
 function openWork() {
