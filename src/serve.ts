@@ -56,7 +56,7 @@ export async function serve(self: Process, role: Role, databaseUrl: string): Pro
   }
   const wantsDemo = role === 'serve' && !config.production
   const demo = wantsDemo ? await onceReachable(self, () => openDemo(self, runtime)) : null
-  // The last that a start shows, and not before everything that it names answers.
+  // The last text that a start prints, and not before everything that it names answers.
   if (url !== null && !self.stopping) printWelcome({ url, config, demo })
 }
 

@@ -81,7 +81,7 @@ export function handlersOf({
     onAlert: (alert, message) => logger.error(alert, message),
   }
   return {
-    // Tells that a store exists. No part of the platform has anything to do then.
+    // The event that a store was created. No part of the platform has anything to do then.
     [PROVISIONED.type]: handle(PROVISIONED, () => Promise.resolve()),
     [LANGUAGE_CHANGED.type]: handle(LANGUAGE_CHANGED, (_, db, signal) =>
       refreshSearchIndex(db, signal),

@@ -3,7 +3,10 @@ interface Kept {
   onChange: (by: number) => void
 }
 
-/** What pages have rendered from an object and keep as long as it. It counts where the object is cached. */
+/**
+ * The texts that pages have rendered from an object and keep as long as the object. They count in the cache of the
+ * object.
+ */
 const keptWith = new WeakMap<object, Kept>()
 
 const keptOf = (from: object): Kept => {
@@ -14,7 +17,7 @@ const keptOf = (from: object): Kept => {
   return kept
 }
 
-/** Counts bytes that are kept with an object, or, below 0, that are kept no longer. */
+/** Counts bytes that are kept with an object; a negative number counts bytes that are dropped. */
 export function countKept(from: object, by: number): void {
   const kept = keptOf(from)
   kept.bytes += by

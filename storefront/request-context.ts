@@ -8,7 +8,7 @@ import type { RememberedAddress } from './shopper/remembered-address.ts'
 import type { OpenedOrder, Shopper } from './shopper/shopper.ts'
 import type { Site } from './site/site.ts'
 
-/** What a page is rendered from: one request to a store that is open or previewed. */
+/** The facts that a page is rendered from: one request to a store that is open or previewed. */
 export interface PageContext {
   site: Site
   api: StoreApi
@@ -20,13 +20,13 @@ export interface PageContext {
   /** Orders that a mailed link has opened in this browser. */
   opened: readonly OpenedOrder[]
   files: PageFiles
-  /** Where images are served from; null where the store's own host serves them. */
+  /** The base URL of images; null if the store's own host serves them. */
   assetBaseUrl: string | null
-  /** Writes a log line at level warn. The log tells each once a minute for a store. */
+  /** Writes a log line at level warn. The log writes equal lines once a minute for a store. */
   warn(fields: Record<string, unknown>, message: string): void
 }
 
-/** What a handler works with: it may set cookies and place orders, which a page does not. */
+/** The context of a handler: it may set cookies and place orders, which a page does not. */
 export interface RequestContext extends PageContext {
   cookies: Cookies
   /** The address that this browser remembers. */
@@ -43,6 +43,6 @@ export interface RequestContext extends PageContext {
   device: string | null
   /** The shopper's IP address: the platform limits checkouts by it. */
   ip: string | null
-  /** Whether our own script sent the form. It needs less of an answer than a browser does. */
+  /** Whether our own script sent the form. It needs only a part of the answer that a browser needs. */
   isFromScript: boolean
 }

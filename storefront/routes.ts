@@ -108,7 +108,7 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   return orderPage(context, name)
 }
 
-/** Shows a page of a subscription. Returns null for a path that is none. */
+/** Shows a page of a subscription. Returns null for any other path. */
 function showSubscription(context: RequestContext, pathname: string): Promise<HttpResponse> | null {
   const [, token] = SUBSCRIPTION_LINK.exec(pathname) ?? []
   if (token !== undefined) return openSubscriptionLink(context, token)

@@ -47,13 +47,13 @@ export interface StorefrontOptions {
    * process.
    */
   platformToken?: string | undefined
-  /** The token before, which is also accepted on cookies while storefronts move to a new one. */
+  /** The previous token, which is also accepted on cookies while storefronts move to a new one. */
   previousToken?: string | undefined
   /** Stores answer at `<tenant>.<zone>`, too. Null: only at their own hosts. */
   zone: string | null
   /** Whether shoppers connect over https. */
   secure: boolean
-  /** Where images are served from; null where the store's own host serves them. */
+  /** The base URL of images; null if the store's own host serves them. */
   assetBaseUrl: string | null
   /** How long a read of the platform may take. For tests, which run on busy machines. */
   readMs?: number | undefined
@@ -171,7 +171,7 @@ async function respond(
   if (styled !== null) return fileResponse(request, styled.file, styled.isExact)
   if (site.redirect !== null && site.preview === null) {
     const location = `${site.redirect}${url.pathname}${url.search}`
-    // Not to be kept: the store's main host may change.
+    // A browser must not cache it: the store's main host may change.
     return { status: 308, body: '', headers: { location, 'cache-control': 'no-store' } }
   }
   const feed = site.preview === null ? feedOf(request, url.pathname) : null

@@ -20,7 +20,7 @@ export type Outcome =
 export interface Refusal {
   state: 'refused' | 'deferred'
   error: string
-  /** Whether the reader is refused, and not the message. */
+  /** Whether the server refuses the reader, and not the message. */
   isOfReader: boolean
 }
 
@@ -37,8 +37,8 @@ export interface BulkTransport {
 }
 
 /**
- * Writes a message, in ASCII, when a connection is free for it. It is called again where the connection was lost
- * before the message was handed over. It returns null where the message is no longer to be sent.
+ * Writes a message, in ASCII, when a connection is free for it. It is called again if the connection was lost before
+ * the message was handed over. It returns null if the message is no longer to be sent.
  */
 export type WriteOne = () => Promise<string | null> | string | null
 

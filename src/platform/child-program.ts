@@ -4,7 +4,7 @@ import type { ChildBounds, ChildReply, ChildRequest } from './child-pool.ts'
 
 /** The program of a process in a `ChildPool`: it does the jobs that its parent sends, one at a time. */
 
-/** How long between two checks of what a job has used: memory grows by some tens of megabytes meanwhile. */
+/** How long between two checks of a job's use: memory grows by some tens of megabytes meanwhile. */
 const WATCH_MS = 25
 
 const MEBIBYTE = 1_024 * 1_024

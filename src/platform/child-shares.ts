@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts'
 
 /**
- * What the processes of a store may use of a processor while other stores are at work. It is a share apart from that
- * of the database: what a store has drawn delays its next drawing, and never its shop (decision 0024).
+ * The share of a processor that the processes of a store may use while other stores are at work. It is apart from the
+ * share of the database: a drawing delays the store's next drawing, and never its shop (decision 0024).
  */
 export interface ChildShareOptions {
   /** Whether another store than this one is at work. */
@@ -22,13 +22,13 @@ const BURST_MS = 2_000
 /** The longest time for which a store can have nothing drawn, whatever it used. */
 const DEBT_MS = 30_000
 
-/** How long a caller waits here at most. Who would wait longer is told at once when to come again. */
+/** How long a caller waits here at most. A caller who would wait longer is told at once when to try again. */
 const WAIT_MS = 8_000
 
-/** How often it is looked whether the other stores are at rest. */
+/** How often it checks whether the other stores are at rest. */
 const LOOK_MS = 250
 
-/** How many stores are remembered before those at rest are removed. */
+/** How many stores are remembered. When there are more, those at rest are removed. */
 const STORES_MAX = 1_000
 
 export class ChildShares {
@@ -50,7 +50,7 @@ export class ChildShares {
     this.#used.set(store, { ms: Math.min(used, BURST_MS + PACE * DEBT_MS), at: this.#timer() })
   }
 
-  /** Waits until the store may use a processor again; 503 with `retry-after` where that is too long. */
+  /** Waits until the store may use a processor again; 503 with `retry-after` if that takes too long. */
   async turn(store: string, signal?: AbortSignal): Promise<void> {
     const begun = this.#timer()
     for (;;) {

@@ -27,9 +27,9 @@ export interface DueWork {
   nextDue(db: Db): Sql
   /** Does some of the work that is due now. It must end within seconds, and may be killed at any time. */
   runDue(db: TenantDb, signal: AbortSignal): Promise<Done>
-  /** Shortens waits that go by the machine's clock, when the store's clock is moved by so many milliseconds. */
+  /** Shortens waits by the machine's clock, when the store's clock is moved by this many milliseconds. */
   shorten?(db: Db, byMs: number): Promise<unknown>
-  /** Set where a limit of the platform may delay this work; time then goes on without it. */
+  /** Set if a limit of the platform may delay this work; the clock then moves on without it. */
   readonly mayLag?: true
 }
 

@@ -109,8 +109,8 @@ export async function claimWaiting(
 }
 
 /**
- * Makes the waiting keys of a resource due now, because a provider has reported a change of it. Returns how many
- * there are.
+ * Makes the waiting keys of a resource due now, because a provider has reported a change of it. Returns how many there
+ * are.
  */
 export const hasten = (db: Db, resourceId: string): Promise<number> =>
   db.run(sql`

@@ -35,8 +35,8 @@ export const deleteOldAnswers = (database: Database): Promise<number> =>
   deleteKeys(database, OLD_ANSWERS)
 
 /**
- * How long after its lease a key is freed that was only claimed. Until then its caller may repeat the request; and a
- * process whose lease expired that long ago has ended or lost its connection.
+ * How long after its lease a key is freed that was claimed and not used. Until then its caller may repeat the request;
+ * and a process whose lease expired that long ago has ended or lost its connection.
  */
 const ABANDONED_HOURS = 1
 

@@ -52,8 +52,8 @@ export class KnownClocks implements StoreClocks {
   }
 
   /**
-   * How long it takes until every process knows of a change: by then it has read once since, and a slow read has
-   * ended.
+   * How long it takes until every process knows of a change: by then each has read the clocks once since, and a slow
+   * read has ended.
    */
   get settleMs(): number {
     return this.#pollMs * 2.5

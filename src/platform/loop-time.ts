@@ -1,8 +1,8 @@
-/** How often waits are looked at. A wait ends by at most one and a half times as much too late. */
+/** How often waits are checked. A wait ends at most one and a half times this interval too late. */
 const STEP_MS = 50
 
 interface Wait {
-  /** The loop time at which it is over. */
+  /** The loop time at which the wait is over. */
   until: number
   end: () => void
 }
@@ -12,9 +12,9 @@ let loopTime = 0
 let timer: NodeJS.Timeout | undefined
 
 /**
- * Moves the loop time on, which passes only while this process runs: a step is one step, however long the process
- * was busy or was not given a processor. After a stall the timers of Node run before it reads what has arrived, so
- * that an answer which came in time would be lost to a plain timer (decision 0074).
+ * Moves the loop time on, which passes only while this process runs: a step counts as one step, however long the
+ * process was busy or got no processor. After a stall the timers of Node run before it reads the data that has arrived,
+ * so that a plain timer would lose an answer which came in time (decision 0074).
  */
 function step(): void {
   loopTime += STEP_MS

@@ -19,7 +19,7 @@ export interface Mail {
   tenant_ref?: string
   /** The order to which the mail has a link. The mail is erased with the order's customer. */
   order_id?: string
-  /** Whether the mail is kept and never sent, as those of a sandbox to strangers. */
+  /** Whether the mail is kept and never sent, as mails of a sandbox to strangers are. */
   isKept?: boolean
 }
 
@@ -39,7 +39,7 @@ export interface OutgoingMail {
   listHeaders?: ListHeaders
 }
 
-/** The headers by which a mail program offers to leave a list in one click (RFC 8058). */
+/** The headers by which a mail program offers to unsubscribe in one click (RFC 8058). */
 export type ListHeaders = Readonly<Record<'List-Unsubscribe' | 'List-Unsubscribe-Post', string>>
 
 /** Sends one mail. Returns once the mail server has accepted it, and throws otherwise. */

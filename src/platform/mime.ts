@@ -17,7 +17,7 @@ export interface ReaderParts {
   /** The id without the angle brackets. */
   messageId: string
   date: Date
-  /** The link by which the reader leaves. */
+  /** The link by which the reader unsubscribes. */
   url: string
   headers: ListHeaders
 }

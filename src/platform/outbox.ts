@@ -59,7 +59,7 @@ const queue = defineQueue({
 type Claimed = Static<typeof OutboxRow> & Lease
 
 /**
- * A kind of internal events, with the shape of what they say. The type is stored with each event, so that it never
+ * A kind of internal event, with the shape of its payload. The type is stored with each event, so that it never
  * changes.
  */
 export interface Topic<S extends TSchema = TSchema> {

@@ -1,6 +1,6 @@
 import { hmacBytes } from '../kernel/hmac.ts'
 
-/** Events that providers send and sign: what an adapter says of the events of its provider. */
+/** Events that providers send and sign: how an adapter reads the events of its provider. */
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
@@ -19,11 +19,11 @@ export interface EventScheme {
   verify(key: string, request: ReceivedRequest, now: number): boolean
   /** Where an event has its id and its type. Their form is not checked here. */
   label(headers: Headers, body: Json): { id: unknown; type: unknown }
-  /** What an event of a type is about. */
+  /** Reads the subject of an event, by its type. */
   read(type: string, body: Json): EventSubject
 }
 
-/** What an event is about. It says what to look up, and the lookup says what happened. */
+/** The subject of an event. It says what to look up; only the lookup says what happened. */
 export type EventSubject = PaymentSubject | UpdatedCards | { topic: 'other' }
 
 export interface PaymentSubject {

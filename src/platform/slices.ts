@@ -12,7 +12,7 @@ export interface Slice {
    * The condition for rows that can be deleted at all. It is also read over all stores, so it names only this table.
    */
   only?: Sql
-  /** The condition for those of them that must stay for now. It is read within the store. */
+  /** The condition for old rows that must stay for now. It is read within the store. */
   keep?: Sql
   /** Whether a row is old enough; the number is that of the setting. */
   old: (period: number) => Sql

@@ -108,7 +108,7 @@ export function createTurns(rows: DueRows): StoreTurns {
        order by step`,
     )
 
-  /** Walks on from the position, and from the last store to the first, until it finds a store. */
+  /** Looks from the position on, begins again after the last store, and stops at the first store with work. */
   const walk = async (worker: DueLists, limit: number, skip: readonly string[]) => {
     const found = new Set<string>()
     let isWholeRound = position === ''

@@ -51,7 +51,7 @@ export function sentMain({ site }: PageContext): Html {
 
 type Earning = Pick<AffiliateProgram, 'commission_type' | 'rate_bps' | 'amount_cents' | 'currency'>
 
-/** What an order earns: a rate, or an amount. */
+/** The commission of an order: a rate, or an amount. */
 const commissionText = ({ site }: PageContext, program: Earning): string =>
   program.commission_type === 'percent'
     ? site.locale.formatRate(program.rate_bps ?? 0)

@@ -19,7 +19,7 @@ export async function referralCookies(context: RequestContext): Promise<string[]
     const packed = { c: touch.referral_code, t: touch.referral_touch }
     return [cookies.write('ref', site.tenant, packed, touch.window_days)]
   } catch (err) {
-    // A page does not depend on who has sent its reader.
+    // A page does not depend on the affiliate who has sent its reader.
     warn({ err, tenant: site.tenant }, 'a referral could not be counted')
     return []
   }

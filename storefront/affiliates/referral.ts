@@ -1,4 +1,4 @@
-/** Which affiliate has sent a shopper, and the name of a browser that an affiliate uses, as cookies have them. */
+/** The affiliate who has sent a shopper, and the name of a browser that an affiliate uses, as cookies have them. */
 
 /** The referral that is sent with the checkout. */
 export interface Referral {

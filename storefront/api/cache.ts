@@ -82,8 +82,7 @@ export function createCache<T extends object>({
           return loaded.value
         })
         .catch((error: unknown) => {
-          // A value that is gone, or that the platform cannot confirm, must not be shown any
-          // longer.
+          // A value that is gone, or that the platform cannot confirm, must not be shown any longer.
           drop(key)
           throw error
         })
@@ -96,8 +95,8 @@ export function createCache<T extends object>({
 }
 
 /**
- * Whether the platform refused the caller who loads, because many reads of theirs wait already. Others who wait for the
- * same load then load it themselves.
+ * Whether the platform refused the caller who loads, because too many of this caller's reads wait already. Other
+ * callers who wait for the same load then load it themselves.
  */
 const isOfOneCaller = (error: unknown): boolean =>
   error instanceof PlatformError && error.status === 429

@@ -182,7 +182,7 @@ function openSites(client: PlatformClient, zone: string | null) {
     weightMax: SITES_WEIGHT_MAX,
     keeperOf,
   })
-  // Never fresh: whether a preview may be shown is asked each time. What was rendered of it is kept.
+  // Never fresh: each request asks whether the preview may still be shown. The rendered parts of a draft are kept.
   const drafts = createCache<CachedDraft>({ freshMs: 0, weightMax: DRAFTS_WEIGHT_MAX, keeperOf })
 
   const loadSite = (path: string) => async (known: CachedSite | undefined) => {

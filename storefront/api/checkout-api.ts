@@ -40,7 +40,7 @@ export interface CheckoutApi {
   findGiftCard(site: Site, code: string): Promise<GiftCard | null>
 }
 
-/** What a cart is priced with. */
+/** The facts by which a cart is priced. */
 export interface QuoteRequest {
   items: readonly Item[]
   coupon: string | null
@@ -49,9 +49,9 @@ export interface QuoteRequest {
   customerRef: string
   /** The shopper's address: the platform limits wrong codes by it. */
   ip: string | null
-  /** What the shopper has entered: the store may remind of a checkout that is not finished. */
+  /** The e-mail address that the shopper has entered: the store may send a reminder of the unfinished checkout. */
   email?: string
-  /** Where it is sent: the tax may depend on it. */
+  /** The destination: the tax may depend on it. */
   address?: ShippingAddress
 }
 

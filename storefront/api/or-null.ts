@@ -1,10 +1,7 @@
 import type { Site } from '../site/site.ts'
 import { isUnknownStore, PlatformError } from './platform-client.ts'
 
-/**
- * Awaits an answer; null where the platform says that there is no such thing. Other errors are
- * thrown.
- */
+/** Awaits an answer; null if the platform says that there is no such thing. Other errors are thrown. */
 export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer
@@ -29,8 +26,8 @@ export async function orNullIn<T>({ preview }: Site, answer: Promise<T>): Promis
 }
 
 /**
- * Whether an error says that a thing does not exist. 400 says so, too: the platform refuses an id or a
- * slug that nothing can have.
+ * Whether an error says that a thing does not exist. A 400 says so, too: the platform refuses an id or a slug that no
+ * thing can have.
  */
 const isMissing = (error: unknown): boolean =>
   error instanceof PlatformError && [400, 404].includes(error.status)

@@ -5,7 +5,7 @@ import { shopperHeaders } from './shopper-address.ts'
  * Sends HTTP requests to the platform. The public contract is all that a storefront knows of it.
  */
 export interface PlatformClient {
-  /** Reads a public route. The text is empty where the ETag still holds. */
+  /** Reads a public route. The text is empty if the ETag is still valid. */
   readPublic(path: string, etag?: string): Promise<PublicAnswer>
   /** Calls a route of the storefront plane, with the storefront token. */
   call<T>(method: CallMethod, path: string, options?: CallOptions): Promise<T>
@@ -39,7 +39,7 @@ interface CallOptions {
 
 type RawAnswer = Awaited<ReturnType<Pool['request']>>
 
-/** An error answer of the platform, or that it cannot be reached (503 `unreachable`). */
+/** An error answer of the platform, or the error that it cannot be reached (503 `unreachable`). */
 export class PlatformError extends Error {
   readonly status: number
   readonly code: string
@@ -56,7 +56,7 @@ export class PlatformError extends Error {
   }
 }
 
-/** Whether the platform knows no such store, or none that the public may see. */
+/** Whether the platform knows no store of that name, or none that the public may see. */
 export const isUnknownStore = (error: unknown): boolean =>
   error instanceof PlatformError && error.code === 'unknown_tenant'
 
@@ -103,7 +103,7 @@ export function openPlatformClient({
   token,
   readMs = READ_MS,
 }: PlatformOptions): PlatformClient {
-  // More than one busy store has waiting: the pages of other stores need some, too.
+  // More connections than one busy store has waiting reads: the pages of other stores need some, too.
   const pool = createPool(url, { connections: 128, maxResponseSize: ANSWER_BYTES_MAX })
   // Assets have connections of their own: a slow reader of images must not delay pages and
   // payments.

@@ -4,7 +4,7 @@ import { type CheckoutApi, openCheckoutApi } from './checkout-api.ts'
 import { type FunnelApi, openFunnelApi } from './funnel-api.ts'
 import { openSubscriptionApi, type SubscriptionApi } from './subscription-api.ts'
 
-/** All that the storefront asks of the platform, for any store. */
+/** Every call of the platform that the storefront makes, for any store. */
 export interface StoreApi
   extends CatalogApi,
     CheckoutApi,

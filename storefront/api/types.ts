@@ -5,25 +5,25 @@ export interface Variant {
   product_id: string
   sku: string
   label: string | null
-  /** What it differs by from the other variants, such as its size. */
+  /** The options in which it differs from the other variants, such as its size. */
   options: readonly { name: string; value: string }[]
-  /** The one of the product's images that shows it. */
+  /** The image of the product that shows this variant. */
   image_asset_ref: string | null
   price_cents: number
-  /** The price before, where it was higher. */
+  /** The price before a reduction. */
   compare_at_price_cents: number | null
-  /** The lowest price of the 30 days before that reduction, where it is known. */
+  /** The lowest price of the 30 days before that reduction, if it is known. */
   lowest_price_30_days_cents: number | null
   currency: string
-  /** The content of one unit, such as 750 ml. Both are null where the store does not name it. */
+  /** The content of one unit, such as 750 ml. Both are null if the store does not name it. */
   content_amount: number | null
   content_unit: 'g' | 'kg' | 'ml' | 'l' | 'cm' | 'm' | 'cm2' | 'm2' | 'piece' | null
-  /** Each unit of it is a gift card, which is mailed. */
+  /** Whether each unit is a gift card, which is mailed. */
   gift_card: boolean
-  /** Whether at least one can be bought now. */
+  /** Whether at least one unit can be bought now. */
   available: boolean
   low_stock: boolean
-  /** How many are left. Null where the store does not say. */
+  /** How many units are left. Null if the store does not say. */
   available_units: number | null
 }
 
@@ -99,18 +99,18 @@ export interface SearchResult {
     collections: readonly { slug: string; title: string; count: number }[]
   }
   result_count: number
-  /** Nothing has the words as they were typed: these are the results for words that are alike. */
+  /** Whether no product has the words as typed: these are the results for similar words. */
   corrected: boolean
   limit: number
   offset: number
 }
 
-/** What is suggested for a text that a shopper types. */
+/** The suggestions for a text that a shopper types. */
 export interface Suggestions {
   query: string
   results: readonly Product[]
   result_count: number
-  /** A search may find more. */
+  /** Whether a search may find more results. */
   result_count_is_least: boolean
 }
 
@@ -144,14 +144,14 @@ export interface Item {
   quantity: number
   /** The recipient, of a gift card for another person. */
   gift_card?: GiftRecipient
-  /** Bought again and again. */
+  /** Whether the item is subscribed to. */
   subscribe?: true
 }
 
-/** What a cart, a checkout and an order cost. */
+/** The prices of a cart, a checkout and an order. */
 export interface Totals {
   subtotal_cents: number
-  /** The part of it that buys gift cards: no balance pays for them, and nothing ships. */
+  /** The part of the subtotal that buys gift cards: no balance pays for them, and they do not ship. */
   gift_card_cents: number
   discount_cents: number
   shipping_cents: number
@@ -163,7 +163,7 @@ export interface Totals {
   currency: string
 }
 
-/** What a cart costs now, as the checkout preview answers it. */
+/** The present price of a cart, as the checkout preview answers it. */
 export interface Quote extends Totals {
   items: readonly (Pick<Item, 'variant_id' | 'quantity'> & {
     unit_price_cents: number
@@ -299,7 +299,7 @@ export interface Returnable {
   reason: 'not_shipped' | 'nothing_left' | 'window_closed' | 'final_sale' | null
 }
 
-/** What the shopper is asked to pay for an order. */
+/** The amount that the shopper is asked to pay for an order. */
 export interface PaymentRequest {
   amount_cents: number
   currency: string

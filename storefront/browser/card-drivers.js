@@ -1,6 +1,6 @@
 /**
- * How the page works with the scripts of gateways that have card fields of their own: whether one is loaded, how it
- * puts its fields into their places, and how it is asked for the token of the card. `endToken` gets the token: an
+ * How the page works with the scripts of gateways that have card fields of their own: whether a script is loaded, how
+ * it puts its fields into their places, and how it is asked for the token of the card. `endToken` gets the token: an
  * empty text if the card is wrong, with `true` if the gateway has not answered.
  */
 

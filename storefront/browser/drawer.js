@@ -42,7 +42,7 @@ async function addToCart(form) {
   try {
     const response = await post('/cart/add', formBody(form))
     button.disabled = false
-    // The drawer gives the focus back to what had it, which a disabled button cannot have.
+    // The drawer returns the focus to the element that had it, and a disabled button cannot have it.
     button.focus()
     await showDrawer(response)
   } catch {
@@ -72,7 +72,7 @@ document.addEventListener('submit', (event) => {
 })
 
 dialog.addEventListener('click', ({ target }) => {
-  // Outside of the drawer is the dialog itself: its content fills it.
+  // A click outside of the drawer hits the dialog itself: its content fills it.
   if (target === dialog || target.closest('[data-close]')) return dialog.close()
   const button = target.closest('[data-step]')
   if (!button) return

@@ -39,7 +39,7 @@ export function keepFocus(change) {
 
 let lastRequest = 0
 
-/** Null for the answer of a request that a later one has overtaken. */
+/** Null for the answer of a request that a later request has overtaken. */
 export async function latest(send) {
   lastRequest += 1
   const request = lastRequest
@@ -94,16 +94,16 @@ const addressParts = (form) => [
   ...form.querySelectorAll('#shipping :is([required], [aria-required])'),
 ]
 
-/** Updates the totals of the checkout page once the address is complete, where they depend on it. */
+/** Updates the totals of the checkout page once the address is complete, if they depend on it. */
 function priceAddress(form) {
   if (!form.querySelector('[name="key"][data-by-address]')) return
   if (addressParts(form).every(({ value }) => value.trim() !== '')) updateCheckoutSoon(form)
 }
 
-/** Shows what a form of a list asks for, at the address that the form leads to. */
+/** Shows the list that a form asks for, at the address that the form leads to. */
 async function search(form) {
   const body = formBody(form)
-  // As the server writes it: without what is empty or goes without saying.
+  // In the form that the server writes: without empty values and defaults.
   for (const [name, value] of [...body]) {
     if (value === '' || (name === 'sort' && value === 'relevance')) body.delete(name)
   }
@@ -188,13 +188,13 @@ function unlockPayment(form, label) {
   button.textContent = label
 }
 
-/** All parts of the checkout page but the card. */
+/** All parts of the checkout page except the card. */
 const FORM_PARTS = ['#notices', '#contact', '#shipping', '#statement', '#card-notice']
 
 /**
- * Pays, and shows the form again where something is wrong. The card that was typed is known to this
- * page alone, and is put back to be corrected, unless the bank has declined it. A form whose answer
- * is lost is sent again by the browser: its key makes one order of both.
+ * Pays, and shows the form again if something is wrong. Only this page knows the typed card, which is put back to be
+ * corrected, unless the bank has declined it. A form whose answer is lost is sent again by the browser: its key makes
+ * one order of both.
  */
 async function pay(form) {
   const label = form.querySelector('[data-pay]').textContent
@@ -238,7 +238,7 @@ async function payOrder(form) {
   form.submit()
 }
 
-/** Shows the card fields where another page does: not where nothing is left to pay by card. */
+/** Shows the card fields if the loaded page shows them: not if nothing is left to pay by card. */
 function showCard(page) {
   const [from, to] = [page.querySelector('#card'), document.querySelector('#card')]
   if (from && to) to.hidden = to.disabled = from.disabled
@@ -315,7 +315,7 @@ document.addEventListener('submit', (event) => {
   }
 })
 
-/** Takes the fault off a field that is mended, and off the list above the form. */
+/** Removes the fault of a corrected field, and its line above the form. */
 function clearFault(field) {
   if (field.ariaInvalid !== 'true' || !field.validity.valid) return
   field.ariaInvalid = null
@@ -324,7 +324,7 @@ function clearFault(field) {
   dropNotice(field)
 }
 
-/** Takes the fault of a field off the list above the form, and the list away with its last. */
+/** Removes the fault of a field from the list above the form, and the whole list with its last line. */
 function dropNotice({ id }) {
   const entry = document.querySelector(`#notices [href="#${id}"]`)?.closest('li')
   const list = entry?.parentElement
@@ -347,7 +347,7 @@ document.addEventListener('change', ({ target }) => {
   if (target.closest('#shipping .fields')) priceAddress(form)
 })
 
-// A page from the back/forward cache may show a cart that was paid for since.
+// A page from the back/forward cache may show a cart that has been paid for since.
 addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload()
 })
@@ -433,10 +433,10 @@ function openZoom(links, at) {
   dialog.showModal()
 }
 
-/** Leads the reader to what is wrong. */
+/** Moves the focus to the first fault. */
 const focusError = () => document.querySelector('[data-focus]')?.focus()
 
-/** Shows another variant without loading the page: its price, its image, and what goes with it. */
+/** Shows another variant without loading the page: its price, its image, and the other parts that depend on it. */
 async function chooseVariant(link) {
   const place = [...document.querySelectorAll('[data-choice]')].indexOf(link)
   const response = await latest(() => fetch(link.href))
@@ -476,7 +476,7 @@ function enhancePage() {
   for (const button of document.querySelectorAll('[data-update]')) {
     button.hidden = true
   }
-  // Older browsers cannot show what is folded on a wide page by style alone.
+  // Older browsers cannot open folded parts on a wide page by style alone.
   if (matchMedia('(min-width: 52.01rem)').matches) {
     for (const fold of document.querySelectorAll('.fold')) fold.open = true
   }
@@ -493,7 +493,7 @@ document.addEventListener('click', (event) => {
   frame.src = link.dataset.embed
   frame.title = link.dataset.title
   frame.allow = 'autoplay; fullscreen; picture-in-picture'
-  // The host refuses to play for a page that it is told nothing of.
+  // The host refuses to play if it is not told which page shows the video.
   frame.referrerPolicy = 'strict-origin-when-cross-origin'
   link.replaceWith(frame)
   frame.focus()
@@ -541,7 +541,7 @@ function askConsent(section, question) {
 
 /** Shows the products that this browser has seen before, and remembers this one. */
 async function showSeen(section) {
-  // A browser may refuse to keep anything.
+  // A browser may refuse to store anything.
   const kept = JSON.parse(localStorage.getItem('seen') ?? '[]')
   const here = section.dataset.seen
   const others = kept.filter((slug) => slug !== here).slice(0, SEEN_MAX)

@@ -1,7 +1,7 @@
 import { debounce, parsePage } from './storefront.js'
 
-// Suggests products while a shopper types into the search box of the header: a combobox with a list.
-// Until an answer is there, and where there is none, it is a plain search field.
+// Suggests products while a shopper types into the search box of the header: a combobox with a list. Until an answer
+// is there, and if there is none, it is a plain search field.
 
 const LETTERS_MIN = 2
 
@@ -67,7 +67,7 @@ function suggest(field) {
       const page = response.ok ? await parsePage(response) : null
       if (!signal.aborted) show(page?.body.firstElementChild)
     } catch {
-      // Typed on, or not connected.
+      // The shopper has typed on, or there is no connection.
     }
   }, TYPING_MS)
 

@@ -11,11 +11,11 @@ export interface CartLine {
   quantity: number
   /** Names the line in forms. */
   key: string
-  /** Who gets a gift card; null for the shopper, and for goods. */
+  /** The recipient of a gift card; null for the shopper's own, and for goods. */
   gift: GiftRecipient | null
-  /** Whether it is bought again and again. */
+  /** Whether the line is subscribed to. */
   isRepeated: boolean
-  /** The prices of the line; null where the cart could not be priced. */
+  /** The prices of the line; null if the cart could not be priced. */
   quoted: Quote['items'][number] | null
 }
 
@@ -45,7 +45,7 @@ export function cartLines(
     const found = catalog.get(variant_id)
     if (found === undefined) return []
     const isQuoted = (each: Quote['items'][number]) => each.variant_id === variant_id
-    // A gift card may be in several lines, which a quote answers in their order.
+    // A gift card may be in several lines, whose prices a quote lists in their order.
     const quoted = [quote?.items[at], ...(quote?.items ?? [])].find(
       (each) => each && isQuoted(each),
     )
@@ -59,11 +59,11 @@ export const variantPath = ({ product, variant }: CartLine): string =>
     ? `/products/${product.slug}?variant=${variant.id}`
     : `/products/${product.slug}`
 
-/** Whether a cart has goods, which are sent somewhere. Gift cards are mailed. */
+/** Whether a cart has goods, which need an address. Gift cards are mailed. */
 export const needsAddress = (lines: readonly CartLine[]): boolean =>
   lines.some(({ variant }) => !variant.gift_card)
 
-/** The items that are still sold, and bought again and again only where that is still possible. */
+/** The items that are still sold; an item is subscribed to only if that is still possible. */
 export function sellableItems(site: Site, cart: Pick<Cart, 'items'>, products: readonly Product[]) {
   const catalog = byVariant(products)
   return cart.items.flatMap((item): Item[] => {

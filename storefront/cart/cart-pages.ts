@@ -120,8 +120,7 @@ export async function updateCart(
   const cart = code === null ? counted : setCoupon(counted, code)
   const cookies = [cartCookie(context, cart)]
   if (form.has('checkout')) return redirect('/checkout', cookies)
-  // Our script takes the page at once; a browser is redirected, so that a reload sends no form
-  // again.
+  // Our script gets the page at once; a browser is redirected, so that a reload sends no form again.
   if (!context.isFromScript) return redirect('/cart', cookies)
   const changed = { ...context, cart }
   const isDrawer = form.get('view') === 'drawer'

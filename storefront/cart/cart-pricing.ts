@@ -20,7 +20,7 @@ export interface PricedCart {
   refusal: string | null
 }
 
-/** What is chosen at the checkout and changes the price, and who chooses it. */
+/** The choices at the checkout that change the price, and the shopper who makes them. */
 interface PriceOptions {
   expedited: boolean
   subscribe: boolean
@@ -30,10 +30,7 @@ interface PriceOptions {
 
 const NO_OPTIONS: PriceOptions = { expedited: false, subscribe: false }
 
-/**
- * Refusals that concern what is in the cart. The cart is still shown, so that the shopper can
- * change it.
- */
+/** Refusals that concern the items of the cart. The cart is still shown, so that the shopper can change it. */
 const CART_REFUSALS = [400, 409, 422]
 
 /**
@@ -70,7 +67,7 @@ export async function priceCart(
     if (error.code === 'variant_not_found' && !reload) return priceCart(given, options, true)
     const { address, ...others } = options
     const isRefused = CART_REFUSALS.includes(error.status) && address !== undefined
-    // The address may be at fault, which the form says when it is sent.
+    // The address may be wrong, which the form says when it is sent.
     if (isRefused) return priceCart(given, others, reload)
     if (error.status === 429 && cart.coupon !== null) return priceWithoutCoupon(given, options)
     const isOfCart = CART_REFUSALS.includes(error.status) || error.code === 'feature_not_enabled'
@@ -87,7 +84,7 @@ async function priceWithoutCoupon(given: RequestContext, options: PriceOptions) 
 }
 
 /**
- * Lowers the quantity of a variant in the cart to what can be bought. The platform says only whether a
+ * Lowers the quantity of a variant in the cart to the units that can be bought. The platform says only whether a
  * quantity is available, so a binary search finds the largest one, with seven requests at most.
  */
 export async function lowerToStock(

@@ -59,7 +59,7 @@ ${
 }</aside>`
 }
 
-/** Whether there is less of a line than the cart has. */
+/** Whether fewer units of a line are available than the cart has. */
 export const isShort = ({ lines }: CartView): boolean =>
   lines.some(({ quoted }) => quoted?.available === false)
 

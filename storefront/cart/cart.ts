@@ -46,7 +46,7 @@ export const packCart = ({ id, items, coupon, refusals }: Cart): unknown => [
     packId(variant_id),
     quantity,
     ...(gift_card === undefined ? [] : [gift_card]),
-    // A gift card is never subscribed to, so that both have one place.
+    // A gift card is never subscribed to, so that the two facts share one element of the array.
     ...(subscribe ? [REPEATED_MARK] : []),
   ]),
   coupon,
@@ -69,10 +69,10 @@ export function unpackCart(packed: unknown): Cart {
   return { id, items, coupon: coupon ?? null, refusals: Number(refusals) || 0 }
 }
 
-/** Stands in the cookie for an item that is bought again and again. */
+/** Marks an item in the cookie that is subscribed to. */
 const REPEATED_MARK = 1
 
-/** The value of the field `plan` that means again and again. */
+/** The value of the field `plan` that means a subscription. */
 export const REPEATED = 'subscribe'
 
 const packId = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url')
@@ -86,7 +86,7 @@ function unpackId(packed: string): string {
 export const cartCount = ({ items }: Cart): number =>
   items.reduce((sum, { quantity }) => sum + quantity, 0)
 
-/** Names a line of a cart: its variant, whether it is bought again and again, and for a gift card who gets it. */
+/** Names a line of a cart: its variant, whether it is subscribed to, and the recipient of a gift card. */
 export function lineKey({ variant_id, gift_card, subscribe }: Item): string {
   if (subscribe) return `${variant_id}.again`
   if (gift_card === undefined) return variant_id
@@ -94,7 +94,7 @@ export function lineKey({ variant_id, gift_card, subscribe }: Item): string {
   return `${variant_id}.${hash.slice(0, 12)}`
 }
 
-/** Adds units to a cart. `fits` is false where there is no room for another line. */
+/** Adds units to a cart. `fits` is false if there is no room for another line. */
 export function addItem(cart: Cart, added: Item): { cart: Cart; fits: boolean } {
   const key = lineKey(added)
   const present = cart.items.find((item) => lineKey(item) === key)
@@ -117,7 +117,9 @@ export const setQuantities = (cart: Cart, quantities: ReadonlyMap<string, number
     .filter(({ quantity }) => quantity > 0),
 })
 
-/** Changes a line, found by its key, between once and again and again. It joins a line that is like it then. */
+/**
+ * Changes a line, found by its key, between a single purchase and a subscription. It joins a line that is equal then.
+ */
 export function switchPlan(cart: Cart, key: string | null): Cart {
   const found = cart.items.find((item) => lineKey(item) === key)
   if (found === undefined) return cart
@@ -156,9 +158,9 @@ export function readQuantity(text: string, least: number): number {
 }
 
 /**
- * The idempotency key of a checkout. It does not depend on what is in the cart: a cart that is sent
- * twice, from two tabs or after a change, makes one order, even where the first answer never
- * reached the browser. After a refusal the key changes; after an order there is a new cart.
+ * The idempotency key of a checkout. It does not depend on the items of the cart: a cart that is sent twice, from two
+ * tabs or after a change, makes one order, even if the first answer never reached the browser. After a refusal the key
+ * changes; after an order there is a new cart.
  */
 export const checkoutKey = ({ id, refusals }: Cart): string => `shop-${id}-${refusals}`
 

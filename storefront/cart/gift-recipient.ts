@@ -1,9 +1,9 @@
 import type { GiftRecipient } from '../api/types.ts'
 import { cleanText } from '../http/forms.ts'
 
-/** Who gets a gift card, as a shopper enters it on its product page. */
+/** The recipient of a gift card, as a shopper enters it on its product page. */
 
-/** What the form asks for, by field. */
+/** The fields of the form. */
 export const GIFT_FIELDS = ['recipient_email', 'recipient_name', 'message', 'send_on'] as const
 
 const NAME_MAX = 100
@@ -31,8 +31,8 @@ const cleanLines = (text: string | null): string =>
     .toWellFormed()
 
 /**
- * Reads the fields. Returns null when all are empty: then the shopper gets the card. Returns `wrong`
- * when something was entered, and the address or the day is not valid.
+ * Reads the fields. Returns null when all are empty: then the shopper gets the card. Returns `wrong` when a field was
+ * filled in, and the address or the day is not valid.
  */
 export function readGift(form: URLSearchParams): GiftRecipient | null | 'wrong' {
   const recipient_email = cleanText(form.get('recipient_email'), EMAIL_MAX)

@@ -3,7 +3,7 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import type { CartLine } from './cart-lines.ts'
 
-/** Says of a line how often it is sent. Null for one that is bought once. */
+/** Says how often a line is delivered. Null for a single purchase. */
 export function planNote({ site }: PageContext, line: CartLine): Html | null {
   const rhythm = line.isRepeated ? rhythmOf(site, line.product, line.variant) : null
   return rhythm === null
@@ -11,7 +11,7 @@ export function planNote({ site }: PageContext, line: CartLine): Html | null {
     : html`<span class="line-plan">${site.locale.texts.buying.repeated({ rhythm })}</span>`
 }
 
-/** The button that changes a line between once and again and again; null where it is sold once only. */
+/** The button that changes a line between a single purchase and a subscription; null if it cannot be subscribed to. */
 export function planSwitch({ site }: PageContext, line: CartLine): Html | null {
   const rhythm = rhythmOf(site, line.product, line.variant)
   if (rhythm === null) return null

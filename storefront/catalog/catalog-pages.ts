@@ -100,7 +100,7 @@ export async function productPage(context: PageContext, slug: string): Promise<H
     main: productMain(context, found, related),
   })
   const render = () => pageHtml(context, page(), collections)
-  // One page for each of up to 500 variants would drive the others from the cache.
+  // A page for each of up to 500 variants would push the other pages out of the cache.
   if (namedVariant(context, product) !== null) return { status: 200, body: render() }
   return { status: 200, body: cachedPage(context, [found, related, collections], render) }
 }
@@ -109,7 +109,7 @@ export async function productPage(context: PageContext, slug: string): Promise<H
 const SEEN_MAX = 8
 
 /**
- * The products that the script says this browser has seen, as a part of a page. Those that are no
+ * Renders the products that this browser has seen, as the script names them, as a part of a page. Products that are no
  * longer sold are left out.
  */
 export async function seenProducts(context: PageContext): Promise<HttpResponse> {
@@ -180,8 +180,8 @@ export async function collectionPage(context: PageContext, slug: string): Promis
 const SORTABLE_MIN = 2
 
 /**
- * Finds the filters of a collection. Returns null where they are not worth a form, and where the
- * platform cannot search now: the collection is shown all the same.
+ * Finds the filters of a collection. Returns null if they are not worth a form, and if the platform cannot search now:
+ * the collection is shown all the same.
  */
 async function filtersOf(context: PageContext, page: CollectionPage, filters: ListFilters) {
   const { api, site } = context
@@ -212,7 +212,7 @@ async function listOf(
   return { result, list: { path, filters, facets, count, currency } }
 }
 
-/** Finds the store's one currency, from any product. The price filters need it even where nothing is found. */
+/** Finds the store's one currency, from any product. The price filters need it even if nothing is found. */
 async function findCurrency({ api, site }: PageContext, products: readonly Product[]) {
   const first = (list: readonly Product[]) => list.find(({ variants }) => variants.length > 0)
   const known =
@@ -236,7 +236,9 @@ export async function searchPage(context: PageContext): Promise<HttpResponse> {
   })
 }
 
-/** What is offered to a shopper whose search has found nothing. As many as fit without scrolling far. */
+/**
+ * The collections that are offered to a shopper whose search has found nothing. As many as fit without scrolling far.
+ */
 const HELP_COLLECTIONS = 6
 const HELP_PRODUCTS = 3
 
@@ -248,7 +250,7 @@ async function readHelp({ api, site }: PageContext): Promise<SearchHelp> {
   return { collections: collections.slice(0, HELP_COLLECTIONS), products }
 }
 
-/** The sitemap: of all products, or an index of its parts where there are many. */
+/** The sitemap: of all products, or an index of its parts if there are many. */
 export async function sitemap(context: PageContext): Promise<HttpResponse> {
   const { parts } = await context.api.readSitemap(context.site, 1)
   if (parts === 1) return sitemapPart(context, 1)

@@ -35,7 +35,7 @@ const contentText = (site: Site, page: ContentPage): Html | null =>
 const hasTitle = (section: ContentPage['sections'][number]): boolean =>
   section.type === 'hero' && section.props.heading !== null
 
-/** Renders the sections of a page. Where the page has a title, a hero is left out: a page has one title. */
+/** Renders the sections of a page. If the page has a title, a hero is left out: a page has one title. */
 async function contentSections(context: PageContext, page: ContentPage): Promise<Html> {
   const hasText = contentText(context.site, page) !== null
   const sections = hasText ? page.sections.filter((each) => !hasTitle(each)) : page.sections

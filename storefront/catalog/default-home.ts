@@ -5,13 +5,13 @@ import type { PageContext } from '../request-context.ts'
 import { readSections, type Section } from '../site/sections.ts'
 import type { Site } from '../site/site.ts'
 
-/** The home page of a store whose manifest says nothing about it, or that has nothing to sell yet. */
+/** The home page of a store whose manifest describes none, or that has no products yet. */
 
 /** Whether any section of the manifest stands on the home page itself. */
 export const hasOwnSections = ({ sections }: Site): boolean =>
   sections.some(({ type }) => type !== null && SECTION_TYPES[type].placement === 'page')
 
-/** The sections of a home page of our own: the name of the store, its newest products and its collections. */
+/** The sections of the default home page: the name of the store, its newest products and its collections. */
 export function defaultSections({ brand, seo, locale }: Site): readonly Section[] {
   const { texts } = locale
   return readSections([
@@ -28,7 +28,7 @@ export function defaultSections({ brand, seo, locale }: Site): readonly Section[
   ])
 }
 
-/** What the public sees of a store without products. */
+/** The home page of a store without products, as the public sees it. */
 export function openingSoon({ site }: PageContext): Html {
   const { texts } = site.locale
   const { name, tagline } = site.brand
@@ -38,7 +38,7 @@ export function openingSoon({ site }: PageContext): Html {
   }<p>${texts.openingSoonNote}</p>${to !== null && html`<p><a class="button" href="${to}">${texts.emailUs}</a></p>`}</div></section>`
 }
 
-/** What comes next, for the owner of a store without products. Shown in a preview only. */
+/** The next steps for the owner of a store without products. Shown in a preview only. */
 export function ownerSteps({ site }: PageContext, { isDraft }: { isDraft: boolean }): Html {
   const { texts } = site.locale
   const steps = [

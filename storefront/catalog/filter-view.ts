@@ -7,7 +7,7 @@ import { filterAddress, type ListFilters, SORTS } from './list-filters.ts'
 
 /** A list that a shopper can sort and filter. */
 export interface FilteredList {
-  /** Where its form leads to: `/search`, or the address of a collection. */
+  /** The path of its form: `/search`, or that of a collection. */
   path: string
   filters: ListFilters
   facets: SearchResult['facets']
@@ -58,7 +58,7 @@ function priceRange({ site }: PageContext, list: FilteredList, min: number, max:
   return max === null ? texts.andUp({ price: money(min) }) : `${money(min)} – ${money(max)}`
 }
 
-/** The filters that are chosen, each a link that removes it. */
+/** Links that each remove one of the chosen filters. */
 function chips(
   { site }: PageContext,
   { path, filters }: FilteredList,

@@ -3,7 +3,7 @@ import { type Field, textField } from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 
-/** The fields of a gift card's product page: who gets it, with which words, and when. */
+/** The fields of a gift card's product page: its recipient, its message, and its day. */
 export function giftCardFields({ site }: PageContext): Html {
   const { texts } = site.locale
   const [emailName, nameName, messageName, dayName] = GIFT_FIELDS

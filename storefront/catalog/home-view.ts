@@ -38,7 +38,7 @@ const SECTIONS: {
   spacer: sections.spacer,
 }
 
-/** More than a shopper scrolls through, and little enough for all stores to share the memory. */
+/** More than a shopper scrolls through, and little enough that all stores can share the memory. */
 const PAGE_LENGTH_MAX = 1_000_000
 
 /** Renders the sections of the home page one by one, so that each can be sent when it is ready. */
@@ -56,7 +56,7 @@ export async function* homeSections(
   yield* renderSections(context, hasOwnSections(site) ? site.sections : defaultSections(site))
 }
 
-/** Renders the sections of a page, after a hidden title where none has one. */
+/** Renders the sections of a page. If no section has a heading, a hidden one comes first. */
 export async function* renderSections(
   context: PageContext,
   sections: readonly Section[],

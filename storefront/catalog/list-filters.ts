@@ -10,7 +10,7 @@ export const QUERY_LENGTH_MAX = 200
 
 /** What a shopper chose for a list: the words, the filters and the order, as an address has them. */
 export interface ListFilters {
-  /** The words to search for; null where there are none. */
+  /** The words to search for; null without any. */
   q: string | null
   collection: string | null
   /** The range of prices in cents, both ends included: `1000-2499`, or `10000-` without an upper end. */
@@ -48,8 +48,8 @@ export function filterAddress(path: string, filters: ListFilters): string {
 }
 
 /**
- * Whether a form without the script sent its empty fields along. The address is then made again
- * without them, so that the address that is shared or kept is short.
+ * Whether a form without the script has sent its empty fields along. The shopper is then redirected to the address
+ * without them, so that a shared or saved address is short.
  */
 export const hasEmptyFields = ({ searchParams }: URL): boolean =>
   ['collection', 'price'].some((name) => searchParams.get(name) === '') ||

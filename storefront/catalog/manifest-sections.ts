@@ -103,7 +103,7 @@ export function logoList(context: PageContext, props: PropsOf<'logo-list'>): Htm
   const logos = props.logos.flatMap(({ imageRef, alt, href }) => {
     const url = assetUrl(context, imageRef)
     if (url === null) return []
-    // An SVG has one size; all others come small enough for a row.
+    // An SVG has one size; any other image is requested small enough for a row.
     const shown = html`<img src="${url}?w=320" alt="${alt}" loading="lazy" decoding="async">`
     const label = alt === null && html` aria-label="${context.site.locale.texts.readMore}"`
     return [html`<li>${href === null ? shown : html`<a href="${href}"${label}>${shown}</a>`}</li>`]
@@ -169,7 +169,7 @@ export const faq = ({ site }: PageContext, props: PropsOf<'faq'>): Html =>
     return html`<section class="wrap section faq">${heading}<div>${entries}</div></section>`
   })
 
-/** A form that asks for the newsletter; where the manifest has a link, a button that leads there. */
+/** A form that asks for the newsletter; if the manifest has a link, a button that leads there. */
 export function newsletter(context: PageContext, props: PropsOf<'newsletter'>): Html {
   const label = props.button ?? context.site.locale.texts.newsletterJoin
   return html`<section class="band"><div class="wrap band-row"><div>${headingOf(props)}${

@@ -18,7 +18,7 @@ interface NewsletterForm {
 export const newsletterForm = ({ site }: PageContext, { email, label }: NewsletterForm): Html =>
   html`<form class="newsletter" method="post" action="/newsletter"><label class="hidden" for="newsletter-email">${site.locale.texts.email}</label><input id="newsletter-email" name="email" type="email" autocomplete="email" required maxlength="${EMAIL_LENGTH_MAX}" placeholder="${site.locale.texts.email}" value="${email}"><button class="button">${label}</button></form>`
 
-/** Shows the outcome of a request, and the form where it has to be sent again. */
+/** Shows the outcome of a request, and the form if it has to be sent again. */
 export async function newsletterPage(
   context: RequestContext,
   { email = '', error = null }: { email?: string; error?: string | null } = {},

@@ -8,7 +8,7 @@ export const PER_PAGE = 24
 /** The platform's search skips at most 10,000 products: that is 400 pages. */
 export const PAGE_MAX = 400
 
-/** The number in `?page=`; 1 where there is none. */
+/** The number in `?page=`; 1 without one. */
 export function readPageNumber(url: URL): number {
   const page = Number.parseInt(url.searchParams.get('page') ?? '1', 10)
   return Number.isNaN(page) ? 1 : Math.min(Math.max(page, 1), PAGE_MAX)
@@ -20,7 +20,7 @@ export interface PageLinks {
   next: string | null
 }
 
-/** Links to the previous and the next page of a list, and the number of the one between. */
+/** Links to the previous and the next page of a list, with the number of this page between them. */
 const pagerNav = ({ site }: PageContext, { prev, next }: PageLinks, label: string): Html | null => {
   if (prev === null && next === null) return null
   const { texts } = site.locale
@@ -43,9 +43,8 @@ export function pager(context: PageContext, page: number, pages: number): Html |
 const CURSOR = /^[A-Za-z0-9_-]{1,200}$/
 
 /**
- * Reads which page of a list of products an address names. Its place is the cursor: it leads as far
- * as the list goes, at the same cost for each page, and products that come or go move nothing. The
- * number beside it is only shown.
+ * Reads the page of a list of products from an address. Its place is the cursor: it reaches the end of the list, at the
+ * same cost for each page, and products that are added or removed move nothing. The number beside it is only shown.
  */
 export function readPlace({ searchParams }: URL): PageRequest {
   const read = (name: string) => {
@@ -86,7 +85,7 @@ export function placeLinks(url: URL, { next_after, prev_before }: ProductPage): 
   }
 }
 
-/** The pager of a list of products. How many pages there are is shown where it is known. */
+/** The pager of a list of products. It shows the number of pages if that is known. */
 export function placePager(context: PageContext, page: ProductPage): Html | null {
   const { url, site } = context
   const { texts } = site.locale

@@ -6,7 +6,7 @@ import { taxNote } from '../layout/totals.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 
-/** The price of the cheapest variant, with "from" where others cost more. */
+/** The price of the cheapest variant, with "from" if other variants cost more. */
 export function priceOf({ variants }: Product, { site }: PageContext): string {
   const [first] = variants
   if (first === undefined) return ''
@@ -42,18 +42,18 @@ export function priceBefore(variant: Variant, { site }: PageContext): Html | nul
   return html`<s class="price-before"><span class="hidden">${texts.priceBefore} </span>${formatMoney(before, currency)}</s> `
 }
 
-/** Whether a price has fallen below every one of the 30 days before. Only then it may be called a sale. */
+/** Whether the price is lower than every price of the 30 days before. Only then it may be called a sale. */
 export const hasFallen = ({ lowest_price_30_days_cents: lowest, price_cents }: Variant): boolean =>
   lowest !== null && lowest > price_cents
 
-/** The lowest price of the 30 days before a reduction; null where there is none. */
+/** The lowest price of the 30 days before a reduction; null without a reduction. */
 export function lowestPriceNote(variant: Variant, { site }: PageContext): string | null {
   const { lowest_price_30_days_cents: lowest, currency } = variant
   if (lowest === null) return null
   return site.locale.texts.buying.lowestPrice({ price: site.locale.formatMoney(lowest, currency) })
 }
 
-/** Said on a card only where it is another price than the one that is struck out. */
+/** Shown on a card only if it differs from the price that is struck out. */
 function cardLowestPrice(product: Product, context: PageContext): Html | null {
   const least = cheapest(product)
   if (least === null || least.lowest_price_30_days_cents === least.compare_at_price_cents)
@@ -62,7 +62,7 @@ function cardLowestPrice(product: Product, context: PageContext): Html | null {
   return note === null ? null : html`<small class="card-lowest">${note}</small>`
 }
 
-/** What a shopper should know of a product before they open it. */
+/** The badge of a product: a fact that a shopper should know before they open it. */
 function badge(product: Product, { site }: PageContext): Html | null {
   const { texts } = site.locale
   if (product.variants.length > 0 && !product.available)
@@ -71,7 +71,7 @@ function badge(product: Product, { site }: PageContext): Html | null {
   return least !== null && hasFallen(least) ? html`<span class="badge">${texts.sale}</span>` : null
 }
 
-/** Says beside a price that the tax is inside, where the product page says at which rate. Gift cards have none. */
+/** Says beside a price that the tax is inside, if the product page names the rate. Gift cards have no tax. */
 const taxWord = ({ variants }: Product, { site }: PageContext): Html | null =>
   variants.some(({ gift_card }) => !gift_card) && taxNote(site) !== null
     ? html` <small class="card-tax">${site.locale.texts.taxIncluded}</small>`

@@ -6,7 +6,7 @@ import type { PageContext } from '../request-context.ts'
 /** On a phone, dots stand for this many images at most. Beyond it, small images do. */
 const DOTS_MAX = 8
 
-/** A product's image, and its number among all of them, by which it is found in the page. */
+/** A product's image, and its number among all images, by which it is found in the page. */
 interface Shot {
   ref: string
   alt: string

@@ -55,7 +55,7 @@ export function productListMain(
   return listMain(context, { title, count: countOf(context, page), collections, shown })
 }
 
-/** A collection. `list` is null where there is nothing to sort, or no search to do it by. */
+/** A collection. `list` is null if there is nothing to sort, or if the platform cannot search. */
 export function collectionMain(
   context: PageContext,
   page: CollectionPage,

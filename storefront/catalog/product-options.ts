@@ -1,29 +1,28 @@
 import type { Product, Variant } from '../api/types.ts'
 
-/** What a shopper chooses between on a product page: one group for each option of the variants. */
+/** The choices of a shopper on a product page: one group for each option of the variants. */
 export interface ChoiceGroup {
-  /** The name of the option; null where the variants have labels only. */
+  /** The name of the option; null if the variants have labels only. */
   name: string | null
   choices: readonly Choice[]
 }
 
 export interface Choice {
   text: string
-  /** What this choice leads to: the variant itself, or the one that is nearest to what is chosen. */
+  /** The variant of this choice: with the other chosen values, or the nearest one to them. */
   variant: Variant
   isChosen: boolean
   /**
-   * The chosen values that the product does not have with this choice, such as a colour. Choosing it
-   * changes them, too.
+   * The chosen values that no variant has together with this choice, such as a colour. Choosing it changes them, too.
    */
   notWith: readonly string[]
 }
 
-/** The variant that is shown first: one that can be bought, where there is any. */
+/** The variant that is shown first: one that can be bought, if there is any. */
 export const chooseVariant = ({ variants }: Product): Variant | undefined =>
   variants.find((each) => each.available) ?? variants[0]
 
-/** Returns the groups of choices for a product; none where there is nothing to choose. */
+/** Returns the groups of choices for a product; empty if there is nothing to choose. */
 export function choiceGroups(product: Product, chosen: Variant): ChoiceGroup[] {
   const { variants, option_names: names } = product
   if (variants.length < 2) return []
@@ -70,7 +69,7 @@ function choicesOf({ variants, option_names }: Product, chosen: Variant, name: s
   })
 }
 
-/** The variant that shares most values with the chosen one. Among equals, one that can be bought. */
+/** The variant that shares most values with the chosen one. Among equals, the first that can be bought. */
 function nearest(variants: readonly Variant[], chosen: Variant, names: readonly string[]): Variant {
   const shared = (each: Variant) =>
     names.filter((name) => isAlike(optionOf(each, name), optionOf(chosen, name))).length

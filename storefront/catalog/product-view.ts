@@ -30,7 +30,7 @@ export function productMain(
 ${recentlySeen(context, found.product)}`
 }
 
-/** The place of the products seen before. The script fills and shows it, and asks first where the store wants that. */
+/** The place of the products seen before. The script fills and shows it, and asks first if the store wants that. */
 function recentlySeen({ site }: PageContext, { slug }: Product): Html {
   const { texts } = site.locale
   const question =
@@ -123,7 +123,7 @@ function choiceLink(
   return html`<a class="variant-choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}${swatch && html` data-swatch`}>${swatch}<span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
 }
 
-/** Why a variant cannot be bought here; null where it can. */
+/** Why a variant cannot be bought here; null if it can. */
 function refusalOf({ site }: PageContext, { available: isAvailable }: Variant): string | null {
   const { notInPreview, soldOut } = site.locale.texts
   if (site.preview !== null) return notInPreview
@@ -143,7 +143,7 @@ const buyNow = (context: PageContext, variant: Variant): Html | null =>
     ? null
     : html`<button class="button button-quiet button-wide buy-now" formaction="/checkout/now" formmethod="get">${context.site.locale.texts.buyNow}</button>`
 
-/** Says that the choice is sold out and others are not; or that few are left, where the store says so. */
+/** Says that the chosen variant is sold out and others are not; or that few units are left, if the store shows that. */
 function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null {
   const { available, low_stock, available_units } = chosen
   if (!available) {
@@ -155,7 +155,7 @@ function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null
   return html`<p class="stock-note">${words}</p>`
 }
 
-/** What shipping costs, and when goods arrive that are ordered now. Gift cards are mailed. */
+/** The price of shipping, and the day of arrival for goods that are ordered now. Gift cards are mailed. */
 function shippingNote({ site }: PageContext, { variants }: Product): Html | null {
   const first = variants.find(({ gift_card }) => !gift_card)
   if (first === undefined) return null

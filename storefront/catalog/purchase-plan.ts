@@ -10,7 +10,7 @@ import type { Texts } from '../translations/texts.ts'
 /** How many coming dates a shopper is told. */
 const DATES = 2
 
-/** How often something is sent, in words; null where it cannot be subscribed to now. */
+/** How often a product is delivered, in words; null if it cannot be subscribed to now. */
 export function rhythmOf(site: Site, product: Product, variant: Variant): string | null {
   const { subscription_interval: unit, subscription_interval_count: count } = product
   const canRepeat = site.offers.newSubscriptions && product.is_subscription && !variant.gift_card
@@ -22,8 +22,8 @@ const begin = (text: string, language: string): string =>
   text.charAt(0).toLocaleUpperCase(language) + text.slice(1)
 
 /**
- * The choice between once and again and again: what each costs, and of the second, before it is chosen, what it saves,
- * what a delivery costs and when the next ones are. Null where a product is sold once only.
+ * The choice between a single purchase and a subscription: the price of each, and for the subscription, before it is
+ * chosen, what it saves, what a delivery costs and when the next ones are. Null if a product cannot be subscribed to.
  */
 export function planChoice(context: PageContext, product: Product, chosen: Variant): Html | null {
   const { site } = context
@@ -45,13 +45,13 @@ export function planChoice(context: PageContext, product: Product, chosen: Varia
   )}<div class="plan-note note" id="plan-note">${planNotes(site, product, { cents, currency: chosen.currency }).map((each) => html`<p>${each}</p>`)}</div></fieldset>`
 }
 
-/** What a subscription costs, by the rule of the checkout: the lowest price that applies. */
+/** The price of a subscription, by the rule of the checkout: the lowest price that applies. */
 function repeatedCents({ offers }: Site, product: Product, { price_cents }: Variant): number {
   const reduced = offers.subscriptionPrices ? product.subscription_price_cents : null
   return Math.min(price_cents, reduced ?? price_cents)
 }
 
-/** What one delivery costs, the dates of the next ones, and how to stop. */
+/** The price of one delivery, the dates of the next ones, and how to stop. */
 function planNotes(
   { locale, policies, pricesIncludeTax }: Site,
   { subscription_interval, subscription_interval_count }: Product,

@@ -10,13 +10,13 @@ import { productGrid } from './product-cards.ts'
 export interface FoundProducts {
   result: SearchResult
   list: FilteredList
-  /** What a search shows that has found nothing. */
+  /** The help that a search shows if it has found nothing. */
   help?: SearchHelp | undefined
 }
 
 export interface SearchHelp {
   collections: readonly Collection[]
-  /** The newest of the store. */
+  /** The newest products of the store. */
   products: readonly Product[]
 }
 
@@ -33,7 +33,7 @@ export function searchMain(context: PageContext, found: FoundProducts | null): H
 ${site.preview !== null && html`<p class="note">${texts.previewSearch}</p>`}</div>`
 }
 
-/** The products with their filters. Where the words alone have found nothing, there is nothing to sort or to filter. */
+/** The products with their filters. If the words alone have found nothing, there is nothing to sort or to filter. */
 function resultList(context: PageContext, found: FoundProducts): Html {
   const { list, result } = found
   const shown = foundProducts(context, found)
@@ -61,7 +61,7 @@ export function foundProducts(context: PageContext, found: FoundProducts): Html 
 
 const WORDS_MAX = 4
 
-/** Where several words have nothing in common, links to each of them. */
+/** Links to each word of a search whose words no product has together. */
 function oneWord(context: PageContext, q: string): Html | false {
   const words = [...new Set(q.split(/\s+/))].slice(0, WORDS_MAX)
   if (words.length < 2) return false

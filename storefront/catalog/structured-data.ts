@@ -5,7 +5,7 @@ import { measureData } from '../layout/measure-price.ts'
 import type { PageContext } from '../request-context.ts'
 import { decimalAmount } from '../translations/locale.ts'
 
-/** Objects of schema.org, for search engines. Nothing is said that the store has not said. */
+/** Objects of schema.org, for search engines. They state only facts that the store has stated. */
 
 /** A product with its offers. */
 export function productData(context: PageContext, product: Product): unknown {
@@ -44,7 +44,7 @@ function offersData(context: PageContext, product: Product): object {
   const offers = product.variants.map((each) =>
     offerData(context, each, `${url}?variant=${each.id}`),
   )
-  // A range has one currency. A store has one, too, but its variants may be older than that.
+  // A price range has one currency. A store has one, too, but some variants may have an older one.
   if (others.some(({ currency }) => currency !== first.currency)) return { offers }
   const prices = product.variants.map(({ price_cents }) => price_cents)
   const lowest = { ...first, price_cents: Math.min(...prices) }
@@ -83,7 +83,7 @@ function offerData({ site }: PageContext, variant: Variant, url: string): object
   }
 }
 
-/** What shipping costs for one unit, where the store has a rate and names its countries. */
+/** The price of shipping for one unit, if the store has a rate and names its countries. */
 function shippingData({ site }: PageContext, { price_cents, currency }: Variant): object {
   const { shipping } = site.policies
   if (shipping === null || site.countries === null) return {}
@@ -141,7 +141,7 @@ export function storeData(context: PageContext): unknown {
   }
 }
 
-/** The store's own rule for returns, where it has one and names its countries. */
+/** The store's own rule for returns, if it has one and names its countries. */
 function returnData({ site }: PageContext): object {
   const { returnDays, countries } = site
   if (returnDays === null || countries === null) return {}

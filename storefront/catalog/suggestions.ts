@@ -16,8 +16,8 @@ const QUERY_LENGTH_MIN = 2
 const FRESH_SECONDS = 30
 
 /**
- * What the search box of the header suggests while a shopper types: options of a list, which the
- * script shows below the box. Empty where there is nothing to suggest.
+ * The suggestions of the header's search box while a shopper types: options of a list, which the script shows below the
+ * box. Empty if there is nothing to suggest.
  */
 export async function suggestionList(context: PageContext): Promise<HttpResponse> {
   const { api, site, url } = context

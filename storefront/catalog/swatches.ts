@@ -9,8 +9,8 @@ import type { Choice, ChoiceGroup } from './product-options.ts'
 const WIDTH = 320
 
 /**
- * What is shown beside the text of each choice, in their order: the picture of its variant, else its colour; null where
- * the choice is not one that is seen. All choices of a group have the same form, or none.
+ * The swatches beside the texts of the choices, in their order: the picture of each variant, or else its colour; null
+ * if the option is not a visible one. All choices of a group have swatches of the same form, or none.
  */
 export function swatches(
   context: PageContext,
@@ -23,7 +23,7 @@ export function swatches(
   const pictures = choices.map(({ variant: { image_asset_ref: ref } }) =>
     ref !== null && own.has(ref) ? assetUrl(context, ref) : null,
   )
-  // The same picture for two colours says nothing.
+  // The same picture for two colours would distinguish nothing.
   const areDifferent = new Set(pictures).size === pictures.length
   if (areDifferent && pictures.every((url) => url !== null)) return pictures.map(picture)
   const colours = choices.map(colourOf)

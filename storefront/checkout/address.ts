@@ -22,7 +22,7 @@ export interface Address {
   city: string
   state: string
   postal_code: string
-  /** An ISO 3166-1 code; empty where none is chosen. */
+  /** An ISO 3166-1 code; empty if none is chosen. */
   country: string
 }
 

@@ -9,8 +9,8 @@ export interface CardScript {
 }
 
 /**
- * How each kind of script is put into a page. What our own script does with it has the same name in
- * `browser/card-drivers.js`.
+ * How each kind of script is put into a page. `browser/card-drivers.js` has the same names for the code that works with
+ * it.
  */
 const DRIVERS: ReadonlyMap<string, (script: CardScript) => Html> = new Map([
   [
@@ -21,7 +21,7 @@ const DRIVERS: ReadonlyMap<string, (script: CardScript) => Html> = new Map([
 ])
 
 /**
- * The element that loads a script. One that only a newer storefront can work with is an error: a card typed into
+ * The element that loads a script. A kind of script that this storefront does not know is an error: a card typed into
  * fields of the store would pass through servers that must not see it.
  */
 export function scriptElement(script: CardScript): Html {

@@ -10,10 +10,7 @@ export interface CardInput {
 
 const FIELD_LENGTH_MAX = 200
 
-/**
- * The card of a form; undefined where no number was typed. `10/40`, `10 / 2040` and `1040` are
- * alike.
- */
+/** The card of a form; undefined if no number was typed. `10/40`, `10 / 2040` and `1040` are alike. */
 export function readCard(form: URLSearchParams): CardInput | undefined {
   const text = (name: string) => cleanText(form.get(`card_${name}`), FIELD_LENGTH_MAX)
   const number = text('number').replace(/[\s-]/g, '')
@@ -28,8 +25,8 @@ export function readCard(form: URLSearchParams): CardInput | undefined {
 }
 
 /**
- * What is wrong with a card, by field. The platform checks it, too; here a wrong card is reported before
- * anything is sent, and the security code is required, which the platform does without.
+ * The faults of a card, by field. The platform checks it, too; here a wrong card is reported before anything is sent,
+ * and the security code is required, which is optional for the platform.
  */
 export function cardErrors(texts: Texts, card: CardInput | undefined): Record<string, string> {
   if (card === undefined) return { number: texts.enterCard }
@@ -53,6 +50,6 @@ function isCardNumber(text: string): boolean {
 
 const HALF_DAY_MS = 43_200_000
 
-/** Whether a card has expired: its month has ended everywhere, also where it is still the day before. */
+/** Whether a card has expired: its month has ended in every time zone. */
 const hasExpired = (month: number, year: number): boolean =>
   Date.now() >= Date.UTC(year, month, 1) + HALF_DAY_MS

@@ -63,7 +63,7 @@ export function readDetails(form: URLSearchParams): CheckoutDetails {
   })
 }
 
-/** What is wrong with a form, by field. The platform checks everything else. */
+/** The faults of a form, by field. The platform checks everything else. */
 export function findErrors(
   site: Site,
   details: CheckoutDetails,
@@ -82,8 +82,8 @@ export function findErrors(
 const EMAIL = /^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/
 
 /**
- * The `attestation` of a checkout. Its time is the one when the form was shown, so that a form that
- * is sent twice is the same request twice. The platform compares the version with the store's own.
+ * The `attestation` of a checkout. Its time is when the form was shown, so that a form that is sent twice is the same
+ * request twice. The platform compares the version with the store's own.
  */
 export function readAttestation(value: string) {
   const [, shown = '', version = ''] = /^(\S+) (.*)$/.exec(value) ?? []

@@ -18,7 +18,7 @@ import { splitOverTenders } from './tenders.ts'
 
 type Shown = Partial<Pick<CheckoutView, 'details' | 'errors' | 'notice'>>
 
-/** Shows the checkout form, with the earlier entries and what is wrong with them. */
+/** Shows the checkout form, with the earlier entries and their faults. */
 export async function checkoutPage(
   given: RequestContext,
   shown: Shown = {},
@@ -26,7 +26,7 @@ export async function checkoutPage(
   const named = ensureShopper(given)
   const { details = newDetails(given), errors = {} } = shown
   const subscribe = details.subscribe && given.site.offers.newSubscriptions
-  // Only an address entered here: one that the browser remembers was not given for this cart.
+  // Only an address entered here: an address that the browser remembers was not given for this cart.
   const entered = shown.details?.email ? { email: shown.details.email } : {}
   const address = completeAddress(given.site, details)
   const options = {
@@ -37,13 +37,12 @@ export async function checkoutPage(
   }
   const { context, lines, quote, hasRemoved } = await priceCart(named.context, options)
   const isOutOfStock = quote?.items.some(({ available }) => !available)
-  // The cart page says what is out of stock. A shopper who has entered an address is told here
-  // instead.
+  // The cart page says what is out of stock. A shopper who has entered an address is told here instead.
   const belongsInCart = quote === null || (isOutOfStock && shown.details === undefined)
   if (belongsInCart || context.site.preview !== null) {
     return redirect(pageBefore(context, lines), named.cookies)
   }
-  // A form that is shown again with its entries began before.
+  // A form that is shown again with its entries has been counted before.
   if (shown.details === undefined) context.api.countEvent(context.site, { type: 'begin_checkout' })
   const { texts } = context.site.locale
   const [hosted, tenders] = await Promise.all([
@@ -80,7 +79,7 @@ export async function checkoutPage(
   }
 }
 
-/** The page that says why something cannot be bought: the cart, or the product itself. */
+/** The page that explains why an item cannot be bought: the cart, or the product itself. */
 function pageBefore({ otherCart }: RequestContext, [line]: readonly CartLine[]): string {
   if (otherCart === null) return '/cart'
   return line === undefined ? '/products' : `/products/${encodeURIComponent(line.product.slug)}`

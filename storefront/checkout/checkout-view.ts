@@ -28,7 +28,7 @@ export interface CheckoutView extends SummaryView {
   details: CheckoutDetails
   /** The one product of an express checkout. */
   item: Item | null
-  /** The gateway's own card fields; null where the form has fields of its own. */
+  /** The gateway's own card fields; null if the form has fields of its own. */
   hosted: HostedFields | null
   /** Whether this browser remembers an address. */
   isRemembered: boolean
@@ -65,7 +65,7 @@ ${orderSummary(context, view)}
 </form>${view.isRemembered && html`<form id="forget" method="post" action="${view.path}/forget">${expressFields(view)}</form>`}</div>`
 }
 
-/** Where goods are sent, and how. Gift cards are mailed, and ask for no address. */
+/** The address and the way of shipping. Gift cards are mailed, and ask for no address. */
 function shippingSection(context: PageContext, view: CheckoutView): Html | null {
   if (!needsAddress(view.lines)) return null
   const { details, errors } = view
@@ -96,7 +96,7 @@ function cardNote({ site }: PageContext, view: CheckoutView): Html {
   return html`<p class="note" id="card-note"${view.tenders.due_cents === 0 && html` hidden`}>${notes.filter(Boolean).join(' ')}</p>`
 }
 
-/** Whether a refusal of the card can be shown at the card: else it stands above the form. */
+/** Whether a refusal of the card can be shown at the card: otherwise it is shown above the form. */
 const showsCard = ({ tenders }: CheckoutView): boolean => tenders.due_cents > 0
 
 /** Says why the card was refused, at the card. Everything else of the form is still filled in. */
@@ -130,7 +130,7 @@ function fieldNames(
   ]
 }
 
-/** What is wrong, above the form: a message, and a link to each field. */
+/** The faults, above the form: a message, and a link to each field. */
 function errorSummary({ site }: PageContext, view: CheckoutView): Html | null {
   const { texts } = site.locale
   const { errors, notice } = view
@@ -174,7 +174,7 @@ function payButton({ site }: PageContext, { awaitsAddress, tenders, quote }: Che
   }</button>`
 }
 
-/** The ways of shipping, each with its dates; of a store that has one only, its dates alone. */
+/** The ways of shipping, each with its dates; if the store has only one, its dates alone. */
 function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView): Html | null {
   const { shipping } = site.policies
   const { texts, formatMoney } = site.locale
@@ -195,11 +195,11 @@ function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView)
 const canRepeat = (site: Site, { product, variant }: CartLine): boolean =>
   rhythmOf(site, product, variant) !== null
 
-/** The lines that are bought again and again: by the choice on their product's page, or by that of this form. */
+/** The lines that are subscribed to: by the choice on their product's page, or by the choice on this form. */
 const repeatedLines = (site: Site, { lines, details }: Pick<CheckoutView, 'lines' | 'details'>) =>
   lines.filter((line) => line.isRepeated || (details.subscribe && canRepeat(site, line)))
 
-/** The names of lines with how often they are sent, each once: "House Coffee (every month)". */
+/** The names of lines with their rhythm, each once: "House Coffee (every month)". */
 const namesOf = (site: Site, lines: readonly CartLine[]): string => {
   const names = lines.map(({ product, variant }) => {
     const rhythm = rhythmOf(site, product, variant)
@@ -209,8 +209,8 @@ const namesOf = (site: Site, lines: readonly CartLine[]): string => {
 }
 
 /**
- * What is bought again and again, and one switch for all other products that can be: it covers each of them, as in the
- * API.
+ * The lines that are subscribed to, and one switch for all other products that can be: it covers each of them, as in
+ * the API.
  */
 function subscription(
   { site }: PageContext,
@@ -239,7 +239,7 @@ function tenderFields({ site }: PageContext, view: CheckoutView): Html {
   const { offers, locale } = site
   const { texts, formatMoney } = locale
   const available = quote.store_credit_available_cents
-  // No balance pays for a gift card, so that a cart of them alone is not asked for one.
+  // No balance pays for a gift card, so that a cart of gift cards alone does not ask for one.
   if (quote.gift_card_cents > 0 && quote.gift_card_cents === quote.total_cents) {
     const isOffered = offers.giftCards || (offers.storeCredit && available > 0)
     return html`<div id="tenders" class="tenders">${isOffered && html`<p class="note">${texts.buying.giftCardsPayNone}</p>`}</div>`

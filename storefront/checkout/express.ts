@@ -13,10 +13,9 @@ import type { RequestContext } from '../request-context.ts'
 import { cartCookie, emptyCartCookie } from '../shopper/shopper-cookies.ts'
 
 /**
- * The express checkout of one product: it has a cart of its own, and leaves the shopper's cart as it
- * is. The form names the product and the cart's id, so that two tabs can buy two products. A cookie
- * keeps the cart, too: a page that is loaded again after a lost answer has the same idempotency key,
- * and makes no second order.
+ * The express checkout of one product: it has a cart of its own, and leaves the shopper's cart as it is. The form names
+ * the product and the cart's id, so that two tabs can buy two products. A cookie keeps the cart, too: a page that is
+ * loaded again after a lost answer has the same idempotency key, and makes no second order.
  */
 export const EXPRESS_PATH = '/checkout/now'
 
@@ -24,7 +23,7 @@ const COOKIE = 'express'
 /** How long the cookie is kept: as long as a shopper may come back to a page that is still open. */
 const DAYS = 2
 
-/** Wraps a handler: the cart is then the one product. Without a product, the shopper is sent to choose one. */
+/** Wraps a handler, whose cart is then the one product. Without a product, the shopper is sent to choose one. */
 export const express =
   (handler: (context: RequestContext, form: URLSearchParams) => Promise<HttpResponse>) =>
   async (context: RequestContext, form = context.url.searchParams): Promise<HttpResponse> => {
@@ -60,7 +59,7 @@ const isSameItem = ({ items: [first] }: Cart, item: Item): boolean =>
 
 const isExpress = ({ otherCart }: RequestContext): boolean => otherCart !== null
 
-/** Where the checkout form is sent. */
+/** The path that the checkout form is sent to. */
 export const checkoutPath = (context: RequestContext): string =>
   isExpress(context) ? EXPRESS_PATH : '/checkout'
 

@@ -4,14 +4,14 @@ import type { Site } from '../site/site.ts'
 import { addressErrors } from './address.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
 
-/** What a checkout form remembers of the page that it was shown on, in its hidden field `key`. */
+/** The facts that a checkout form keeps about the page it was shown on, in its hidden field `key`. */
 export interface FormKey {
   idempotencyKey: string
   /** The price that the shopper saw. */
   quoteToken: string
   /** The items that the shopper saw. */
   fingerprint: string
-  /** The address that the total was worked out for: a digest, `NO_ADDRESS`, or empty where no address changes it. */
+  /** The address of the total: a digest, `NO_ADDRESS`, or empty if no address changes it. */
   quotedFor: string
 }
 
@@ -37,13 +37,13 @@ export function shippingAddress(details: CheckoutDetails): ShippingAddress {
   return { label: name, name, line1, line2: line2 || null, city, state, postal_code, country }
 }
 
-/** The address to price a cart for, as soon as it is complete; null before. */
+/** The address to price a cart for, once it is complete; null before. */
 export const completeAddress = (site: Site, details: CheckoutDetails): ShippingAddress | null =>
   Object.keys(addressErrors(site, details)).length === 0 ? shippingAddress(details) : null
 
-/** Says which address the total of a quote holds for. */
+/** Returns the address that the total of a quote is for. */
 export function quotedFor(site: Site, quote: Quote, address: ShippingAddress | null): string {
-  // With the tax inside, the address changes what is paid as tax and not what is paid.
+  // If prices contain the tax, the address changes the tax in the total and not the total.
   if (quote.prices_include_tax) return ''
   if (quote.address_required) return NO_ADDRESS
   return address !== null && taxesByAddress(site) ? digestOf(address) : ''
@@ -53,7 +53,7 @@ export function quotedFor(site: Site, quote: Quote, address: ShippingAddress | n
 export const isQuotedFor = ({ quotedFor }: FormKey, details: CheckoutDetails): boolean =>
   quotedFor === '' || quotedFor === digestOf(shippingAddress(details))
 
-/** Whether the tax depends on the address: a provider works it out. */
+/** Whether the tax depends on the address: a provider computes it. */
 const taxesByAddress = ({ policies: { tax } }: Site): boolean =>
   tax !== null && !['null', 'flat_rate'].includes(tax.provider)
 

@@ -64,8 +64,8 @@ async function needsAddressOf({ api, site, cart }: RequestContext): Promise<bool
 }
 
 /**
- * Reads the card of a form, or the token of the gateway's fields, and finds what is wrong with it.
- * Where the gateway has fields, a card number in the form is not read.
+ * Reads the card of a form, or the token of the gateway's fields, and finds its faults. If the gateway has fields, a
+ * card number in the form is not read.
  */
 export async function readTender(context: RequestContext, form: URLSearchParams) {
   const { texts } = context.site.locale
@@ -77,9 +77,7 @@ export async function readTender(context: RequestContext, form: URLSearchParams)
   return { card, wrong: card === undefined ? { card: texts.enterCard } : {} }
 }
 
-/**
- * Whether the cart was submitted before. If so, submitting it again finds the outcome of that.
- */
+/** Whether the cart was submitted before. If so, submitting it again finds the earlier outcome. */
 const wasSubmitted = async ({ api, site, cart }: RequestContext): Promise<boolean> =>
   (await api.findOperation(site, 'checkout', checkoutKey(cart))) !== null
 
@@ -196,10 +194,7 @@ const REFUSED_FIELDS: Readonly<Record<string, string>> = {
   gift_card_invalid: 'gift',
 }
 
-/**
- * Marks the fields that the platform found wrong. A quote that has expired is replaced by a fresh
- * one.
- */
+/** Marks the fields that the platform refused. An expired quote is replaced by a fresh one. */
 function invalidResponse(
   context: ShopperContext,
   { error, details }: RefusedCheckout,
@@ -229,8 +224,8 @@ const cartAfterRefusal = (cart: Cart, code: string): Cart =>
   countRefusal(code === 'coupon_invalid' ? { ...cart, coupon: null } : cart)
 
 /**
- * Responds where the cart was submitted before with other details: finds the outcome of that checkout,
- * and pays nothing now.
+ * Responds if the cart was submitted before with other details: finds the outcome of that checkout, and pays nothing
+ * now.
  */
 async function usedKeyResponse(
   context: ShopperContext,
@@ -247,8 +242,7 @@ async function usedKeyResponse(
   if (id) return redirectToOrder(context, { id, key, isPending: checkout.state === 'running' })
   const isRunning = error.code === 'idempotency_in_progress'
   const notice = isRunning ? errorMessage(texts, error) : texts.alreadySubmitted
-  // The platform has forgotten the key, so its order is long done: the next checkout needs another
-  // key.
+  // The platform has deleted the answer of the key, so its order is long done: the next checkout needs another key.
   const cart = checkout === null && !isRunning ? countRefusal(context.cart) : context.cart
   return checkoutPage({ ...context, cart }, { details, notice })
 }

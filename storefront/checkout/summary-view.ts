@@ -12,13 +12,13 @@ export interface SummaryView {
   lines: readonly CartLine[]
   quote: Quote
   tenders: TenderSplit
-  /** Where the form is sent. Below it, `/update` shows the form again. */
+  /** The path of the form. Below it, `/update` shows the form again. */
   path: string
 }
 
 /**
- * What is bought and what it costs. On a phone it is folded to one line with the total, so that the
- * form begins on the first screen; a wide page shows all of it.
+ * The items and their price. On a phone it is folded to one line with the total, so that the form begins on the first
+ * screen; a wide page shows all of it.
  */
 export function orderSummary(context: PageContext, view: SummaryView): Html {
   const { quote, tenders, path } = view
@@ -41,10 +41,10 @@ function summaryLine(context: PageContext, line: CartLine): Html {
   return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity}\u00a0×</span>${planNote(context, line)}${variant.gift_card && giftNote(context, gift)}</div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
 }
 
-/** What store credit and a gift card pay, and what is left for a card. */
+/** The amounts that store credit and a gift card pay, and the rest for a card. */
 function tenderTotals({ site }: PageContext, { tenders, quote }: SummaryView): Html | null {
   const { store_credit_cents, giftCard, due_cents } = tenders
-  // It may pay nothing: store credit has paid for all that it could.
+  // It may pay nothing: store credit has paid for everything that it could.
   const byGiftCard = giftCard === null || giftCard.cents === 0 ? null : giftCard
   if (store_credit_cents === 0 && byGiftCard === null) return null
   const { texts, formatMoney } = site.locale

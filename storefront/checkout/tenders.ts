@@ -3,8 +3,8 @@ import type { Quote } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
 
 /**
- * What each tender would pay of an order: store credit first, then the gift card, then a card. Only
- * shown to the shopper; the platform computes it again at the checkout.
+ * The amount that each tender would pay of an order: store credit first, then the gift card, then a card. Only shown to
+ * the shopper; the platform computes it again at the checkout.
  */
 export interface TenderSplit {
   store_credit_cents: number

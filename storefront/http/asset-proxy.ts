@@ -23,7 +23,7 @@ const FORWARDED = [
 /** The largest image takes this long at half a megabit a second. */
 const SEND_MS = 320_000
 
-/** Forwards an asset of the platform, where the platform itself does not answer on this host. */
+/** Forwards an asset of the platform, if the platform itself does not answer on this host. */
 export async function proxyAsset(
   client: PlatformClient,
   common: Record<string, string>,
@@ -45,7 +45,6 @@ export async function proxyAsset(
   try {
     await pipeline(body, response, { signal: AbortSignal.timeout(SEND_MS) })
   } catch {
-    // The browser has gone, reads too slowly, or the platform broke off. `pipeline` has closed both
-    // ends.
+    // The browser has disconnected, reads too slowly, or the platform broke off. `pipeline` has closed both ends.
   }
 }

@@ -53,7 +53,7 @@ export function openCookies(secrets: readonly string[], secure: boolean): Cookie
 
   const verified = new Map<string, unknown>()
 
-  /** Verifies a signed text. One that was verified before comes from memory: the keys do not change. */
+  /** Verifies a signed text. The result of an earlier verification comes from memory: the keys do not change. */
   function verify(name: string, tenant: string, text: string): unknown {
     const place = `${name} ${tenant} ${text}`
     const known = verified.get(place)

@@ -29,7 +29,7 @@ export const withCookies = (response: HttpResponse, cookies: readonly string[]):
   cookies: [...cookies, ...(response.cookies ?? [])],
 })
 
-/** What a page loads from other origins. Most pages load nothing. */
+/** The other origins from which a page loads. Most pages load nothing from others. */
 export interface OtherOrigins {
   /** The origins of frames: of videos that it shows after a click, and of the card fields of a gateway. */
   frames?: readonly string[]
@@ -66,7 +66,7 @@ export const frameHeaders = (
 ): Record<string, string> =>
   frames.length === 0 ? {} : { 'content-security-policy': contentPolicy(assetBaseUrl, { frames }) }
 
-/** The headers of every response. Pages load nothing from other origins but images of the store. */
+/** The headers of every response. Pages load nothing from other origins except images of the store. */
 export function securityHeaders(assetBaseUrl: string | null): Record<string, string> {
   return {
     'content-security-policy': contentPolicy(assetBaseUrl),
@@ -113,8 +113,8 @@ async function sendStream({ method }: IncomingMessage, response: ServerResponse,
   try {
     await pipeline(body, response, { signal: AbortSignal.timeout(SEND_MS) })
   } catch {
-    // The reader has gone or reads too slowly, or the platform broke off. `pipeline` has closed both
-    // ends, so that the reader does not take the part for the whole.
+    // The reader has disconnected or reads too slowly, or the platform broke off. `pipeline` has closed both ends, so
+    // that the reader does not mistake the part for the whole.
   }
 }
 

@@ -19,8 +19,8 @@ export interface StaticFiles {
   /** Finds a file by its path. Returns null for a path of no file, or of one that this process has dropped. */
   find(path: string): StaticFile | null
   /**
-   * Finds a file for a page that another process or another release has made. A style sheet that
-   * this process cannot make is answered with the site's current one, and then `isExact` is false.
+   * Finds a file for a page that another process or another release has made. A style sheet that this process cannot
+   * make is answered with the site's current one, and then `isExact` is false.
    */
   findFor(path: string, site: Site): { file: StaticFile; isExact: boolean } | null
 }
@@ -62,7 +62,7 @@ const STYLES = [
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-/** Puts the parts of the script together: what one exports, the ones after it share. */
+/** Puts the parts of the script together: the exports of one part are shared by the following parts. */
 const readScript = (): string =>
   SCRIPTS.map((name) => read(`../browser/${name}.js`))
     .join('')
@@ -101,7 +101,7 @@ export function openStaticFiles(): StaticFiles {
     const isThere = files.has(known.styleSheet) && files.has(known.icon)
     return isThere ? known : make(theme, name)
   }
-  // Made at the start: a page of no store may be asked for its files where no site is known.
+  // Made at the start: the files of a page without a store may be requested when no site is known.
   pathsFor(null)
 
   return {

@@ -1,11 +1,11 @@
 import type { Site } from '../site/site.ts'
 
-/** When goods arrive, in dates: counted from the day of the order, by the working days that the store's policy says. */
+/** When goods arrive, in dates: counted from the day of the order, by the working days of the store's policy. */
 
 const SATURDAY = 6
 const SUNDAY = 0
 
-/** The day that comes so many working days, Monday to Friday, after a day such as `2026-12-24`. */
+/** The day that comes this many working days, Monday to Friday, after a day such as `2026-12-24`. */
 export function addWorkingDays(day: string, count: number): string {
   const date = new Date(`${day}T00:00:00Z`)
   for (let left = count; left > 0; ) {
@@ -16,8 +16,8 @@ export function addWorkingDays(day: string, count: number): string {
 }
 
 /**
- * Says when goods that are ordered at a time arrive; null where the store does not say how long they take, and where
- * all of these days have passed: then the page cannot know.
+ * Says when goods that are ordered at a time arrive; null if the store does not say how long they take, and if all of
+ * these days have passed: then the page cannot know.
  */
 export function arrivalNote(
   { deliveryDays, locale }: Pick<Site, 'deliveryDays' | 'locale'>,

@@ -3,7 +3,7 @@ import type { Locale } from '../translations/locale.ts'
 import type { Texts } from '../translations/texts.ts'
 import { type Html, html, trusted } from './html.ts'
 
-/** Pages without a store's header and footer: nothing on them tells which store was asked for. */
+/** Pages without a store's header and footer: they do not reveal which store was requested. */
 
 interface ErrorPage {
   language: string
@@ -44,10 +44,7 @@ export const formRejectedPage = (files: PageFiles, { texts, language }: Locale):
     action: html`<p><a class="button" href="/">${texts.backToStore}</a></p>`,
   })
 
-/**
- * A form that the platform could not accept, to be sent again with all its fields. Never has a
- * card.
- */
+/** A form that the platform could not accept, to be sent again with all its fields. It never contains a card. */
 export interface UnsentForm {
   action: string
   fields: readonly (readonly [name: string, value: string])[]
@@ -70,7 +67,7 @@ const sendAgainForm = ({ tryAgain }: Texts, { action, fields }: UnsentForm): Htm
   )}<button class="button">${tryAgain}</button></form>`
 
 /** The main part for an address within a store that has no page. */
-/** Says that there is nothing here, and leads to where the reader may find it: to the products, else to the orders. */
+/** Says that the address has no page, and links to where the reader may find it: the products, or the orders. */
 export const notFoundMain = (texts: Texts, text: string, isOrder: boolean): Html =>
   html`<div class="wrap narrow center"><h1>${isOrder ? texts.yourOrder : texts.notFound}</h1><div class="empty"><p>${text}</p><p>${
     isOrder

@@ -12,13 +12,13 @@ export interface Field {
   inputmode?: string
   placeholder?: string
   optional?: boolean
-  /** Stands beside another field where there is room. */
+  /** Whether it stands beside another field if there is room. */
   pair?: boolean
-  /** Hidden and not sent: our script shows it where the country has it. */
+  /** Hidden and not sent: our script shows it if the country has it. */
   absent?: boolean
   /**
-   * Named for our script, which changes it with the country. The browser does not insist on it:
-   * without the script, the form of one country is sent for another.
+   * Named for our script, which changes it with the country. The browser does not require it: without the script, the
+   * form of one country is sent for another.
    */
   part?: boolean
 }

@@ -2,7 +2,7 @@ import type { GiftRecipient } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
 import { type Html, html } from './html.ts'
 
-/** Says below a line who gets its gift cards and when. Their words are the shopper's own: plain text. */
+/** Shows below a line the recipient and the day of its gift cards. The message is the shopper's own: plain text. */
 export function giftNote({ site }: PageContext, gift: GiftRecipient | null): Html {
   const { texts, formatDay } = site.locale
   if (gift === null) return html`<span class="line-label gift-note">${texts.giftForYou}</span>`

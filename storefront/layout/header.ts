@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts'
 import { CART_ICON, CLOSE_ICON, MENU_ICON, SEARCH_ICON } from './icons.ts'
 import { assetUrl } from './images.ts'
 
-/** The most collections in the row: as many as a desktop has room for, where the manifest has no menu. */
+/** The most collections in the row: as many as a desktop has room for, if the manifest has no menu. */
 const NAV_MAX = 6
 /** More would be a list to scroll; the last entry leads to all of them. */
 const PANEL_MAX = 12
@@ -47,7 +47,7 @@ ${brand(context)}
 ${panelLinks(context, collections)}</div>`
 }
 
-/** What the header links to where the manifest has no menu for it. */
+/** The links of the header if the manifest has no menu for it. */
 const ownMenu = ({ site }: PageContext, collections: readonly Collection[]): MenuItem[] => [
   { label: site.locale.texts.all, href: '/products' },
   ...collections.slice(0, NAV_MAX).map(linkTo),

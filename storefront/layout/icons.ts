@@ -1,6 +1,6 @@
 import { type Html, trusted } from './html.ts'
 
-/** Icons of 24 by 24 units, in the colour of their text. Decoration: what they mean is said beside them. */
+/** Icons of 24 by 24 units, in the colour of their text. They are decoration: a text beside each has its meaning. */
 const icon = (paths: string, size = 22): Html =>
   trusted(
     `<svg class="icon" viewBox="0 0 24 24" width="${size}" height="${size}" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`,

@@ -12,7 +12,7 @@ interface ImageOptions {
   alt: string
   /** The `sizes` attribute: how wide the page shows the image. */
   sizes: string
-  /** What the image shows: its first letter is drawn where there is no image. */
+  /** The subject of the image: its first letter is drawn if there is no image. */
   name?: string
   /** Loads the image before the others. For the first one on a page. */
   eager?: boolean
@@ -26,7 +26,7 @@ export function assetUrl({ site, assetBaseUrl }: PageContext, ref: string | null
     : null
 }
 
-/** An image in all its widths; a drawn stand-in where there is none. */
+/** An image in all its widths; a drawn stand-in without one. */
 export function image(context: PageContext, { ref, alt, sizes, name, eager }: ImageOptions): Html {
   const url = assetUrl(context, ref)
   if (url === null) return imageStandIn(name ?? alt)
@@ -37,8 +37,8 @@ export function image(context: PageContext, { ref, alt, sizes, name, eager }: Im
 }
 
 /**
- * Stands in for a missing image: the first letter of the name of its subject, in the store's colours.
- * Decoration, since the name is said beside it.
+ * Stands in for a missing image: the first letter of its subject's name, in the store's colours. It is decoration,
+ * since the name stands beside it.
  */
 export const imageStandIn = (name: string): Html =>
   html`<svg class="no-image" viewBox="0 0 100 100" preserveAspectRatio="xMidYMid slice" aria-hidden="true"><circle cx="50" cy="50" r="27"/><text x="50" y="50" dy="0.36em" text-anchor="middle">${firstLetter(name)}</text></svg>`

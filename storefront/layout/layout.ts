@@ -7,7 +7,7 @@ import { header, menuLinks } from './header.ts'
 import { type Html, html, jsonScript, trusted } from './html.ts'
 import { assetUrl } from './images.ts'
 
-/** A page before it is rendered: what its head says, and its main part. */
+/** A page before it is rendered: the contents of its head, and its main part. */
 export interface Page {
   title: string
   description?: string | null
@@ -16,7 +16,7 @@ export interface Page {
    * keep.
    */
   canonical?: string
-  /** The addresses of the pages beside this one, of a list with pages. */
+  /** The addresses of the previous and the next page, for a list with pages. */
   links?: { prev: string | null; next: string | null }
   /** The image that is shown where the page is shared. */
   imageRef?: string | null
@@ -27,7 +27,7 @@ export interface Page {
   status?: number
 }
 
-/** The page up to its header. It needs nothing of the catalog, so it can be sent at once. */
+/** The page up to its header. It needs no answer of the catalog, so it can be sent at once. */
 export function pageStart(context: PageContext, page: Omit<Page, 'main'>): string {
   const { site } = context
   const attributes = Object.entries(site.theme.layout).map(([name, value]) => `${name}="${value}"`)

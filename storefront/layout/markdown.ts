@@ -7,8 +7,8 @@ import { type Html, html, trusted } from './html.ts'
 const load = createRequire(import.meta.url)
 
 /**
- * Texts of merchants in Markdown. The parser begins with no rule at all and gets those below: there
- * is no rule for HTML, images, code blocks or link definitions, so their text is shown as it is.
+ * Texts of merchants in Markdown. The parser begins with no rule at all and gets the rules below: there is no rule for
+ * HTML, images, code blocks or link definitions, so their text is shown as it is.
  */
 const RULES = [
   ...['blockquote', 'heading', 'hr', 'lheading', 'list', 'table'],
@@ -30,7 +30,7 @@ function openParser(): Parser {
     RULES,
     true,
   )
-  // Links go to paths of the store, to web pages and to mail addresses. Those of any other kind stay text.
+  // Links go to paths of the store, to web pages and to mail addresses. Links of any other kind stay text.
   opened.validateLink = (address) => {
     const href = safeHref(address)
     return href !== null && !href.toLowerCase().startsWith('tel:')
@@ -51,12 +51,12 @@ const withoutEmptyLinks = (tokens: Token[]): Token[] => {
 const withoutStyle = ([name, value]: [string, string | number]): [string, string | number] =>
   name === 'style' ? ['class', String(value).replace('text-align:', 'align-')] : [name, value]
 
-/** A text that is too heavy, as it was written: rendering it would keep all other stores waiting. */
+/** A text that is too heavy is shown unrendered: rendering it would keep all other stores waiting. */
 const plain = (text: string): Html => html`<p class="plain">${text}</p>`
 
 /**
- * Renders a text in Markdown. `level` is that of its first heading. No level is left out on the way
- * down, whatever the merchant chose, so that screen readers can follow.
+ * Renders a text in Markdown. `level` is that of its first heading. The levels below follow without a gap, whatever the
+ * merchant chose, so that screen readers can follow.
  */
 export function markdown(text: string, level: 2 | 3): Html {
   if (markdownWeight(text) > TEXT_WEIGHT_MAX) return plain(text)

@@ -13,7 +13,7 @@ export interface MeasurePrice {
 type ContentUnit = NonNullable<Variant['content_unit']>
 type BaseUnit = 'g' | 'kg' | 'ml' | 'l' | 'm' | 'm2' | 'piece'
 
-/** For each unit: the small unit that the arithmetic is in, and how many of those it contains. */
+/** For each unit: the small unit of the arithmetic, and how many of those it contains. */
 const SMALL: Record<ContentUnit, readonly [unit: string, count: number]> = {
   g: ['g', 1],
   kg: ['g', 1_000],
@@ -49,9 +49,9 @@ function baseOf(
 }
 
 /**
- * The price of a kilogram or a litre of the content; of 100 g or 100 ml where the content is 250 or
- * less; else of a metre, a square metre or a piece. Rounded half up to the smallest coin. Null where
- * the variant names no content, or where it is just one such measure: then this is its price.
+ * The price of a kilogram or a litre of the content; of 100 g or 100 ml if the content is 250 or less; else of a metre,
+ * a square metre or a piece. Rounded half up to the smallest coin. Null if the variant names no content, or if the
+ * content is exactly one such measure: then this is its price.
  */
 export function measurePrice(variant: Variant, price_cents: number): MeasurePrice | null {
   const { content_amount, content_unit } = variant

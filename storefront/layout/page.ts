@@ -43,8 +43,8 @@ const CACHED_BYTES_MAX = 262_144
 
 /**
  * Renders a page once, and keeps its bytes with the first of the objects that it is made from, an answer of the
- * platform, in whose weight they count; when one of these objects is replaced, the bytes are dropped. The same page
- * differs by the address of the request and by the number in the cart. Pages of a preview are not kept.
+ * platform, in whose weight they count; when one of these objects is replaced, the bytes are dropped. There is one
+ * version for each address of a request and number of items in the cart. Pages of a preview are not kept.
  */
 export function cachedPage(
   context: PageContext,

@@ -15,7 +15,7 @@ export function totalsList(
   const money = (cents: number) => formatMoney(cents, totals.currency)
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = totals
   const isTaxInside = totals.prices_include_tax
-  // What the tax of a cart may be before its address is known is not shown as if it were the tax.
+  // A tax that may change with the address is not shown as if it were final.
   const isOpen = totals.address_required === true && !isTaxInside
   // Gift cards alone are mailed.
   const isShipped = totals.gift_card_cents < subtotal_cents || shipping_cents > 0
@@ -36,7 +36,7 @@ const taxIncluded = ({ locale }: Site, rate_bps: number | null): string =>
     ? locale.texts.taxIncluded
     : locale.texts.taxIncludedAt({ rate: locale.formatRate(rate_bps) })
 
-/** Says beside a price that the tax is inside; null where the store adds it, or has none. */
+/** Says beside a price that the tax is inside; null if the store adds it, or has none. */
 export function taxNote(site: Site): string | null {
   const { tax } = site.policies
   if (!site.pricesIncludeTax || tax === null || tax.provider === 'null') return null
@@ -52,7 +52,7 @@ export function couponNote(texts: Texts, { coupon }: Quote): Html | null {
     : html`<p class="error" role="alert">${couponMessage(texts, coupon.reason)}</p>`
 }
 
-/** Says how much is missing until shipping is free: of goods, since gift cards do not ship and do not count. */
+/** Says how much is missing for free shipping: of goods, since gift cards do not ship and do not count. */
 export function freeShippingNote({ site }: PageContext, quote: Quote): Html | null {
   const left = quote.free_shipping_remaining_cents
   if (left === null || left === 0) return null

@@ -1,8 +1,8 @@
 import { type Html, html } from './html.ts'
 
 /**
- * A link to another site. A merchant has written the address, so it becomes a link only where it leads
- * to a web page, and that page does not learn where its reader comes from.
+ * A link to another site. A merchant has written the address, so it becomes a link only if it leads to a web page, and
+ * that page does not learn where its reader comes from.
  */
 export const webLink = (text: string, url: string | null): Html | null =>
   url !== null && /^https?:\/\//i.test(url)

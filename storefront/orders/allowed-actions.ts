@@ -1,15 +1,14 @@
 import type { Charge, OrderDetail } from '../api/types.ts'
 
 /**
- * What a shopper may do with an order now. The platform decides, and tells it to merchants only. So
- * its conditions (`src/modules/orders/status.ts`) are repeated here, for the data of a shopper's order.
- * That data does not show whether another change to the order is in progress: the platform then
- * refuses with `order_busy`.
+ * The actions that a shopper may take with an order now. The platform decides, and reports them to merchants only. So
+ * its conditions (`src/modules/orders/status.ts`) are repeated here, for the data of a shopper's order. That data does
+ * not show whether another change to the order is in progress: the platform then refuses with `order_busy`.
  */
 export interface AllowedActions {
   edit: boolean
   cancel: boolean
-  /** The charges that have something left to refund. Empty where no refund is possible. */
+  /** The charges that can still be refunded, at least in part. Empty if no refund is possible. */
   refund: readonly Charge[]
 }
 

@@ -3,16 +3,19 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext, RequestContext } from '../request-context.ts'
 import type { Site } from '../site/site.ts'
 
-/** What a shopper is told after a purchase, beside the order itself: where mails go, and what is sent again. */
+/**
+ * The facts that a shopper is told after a purchase, beside the order itself: where mails go, and which deliveries
+ * follow.
+ */
 
 export interface ConfirmationView {
-  /** Where mails about the order go; null where this browser does not know. */
+  /** The address for mails about the order; null if this browser does not know it. */
   email: string | null
   /** The subscriptions that the order has started. */
   subscriptions: readonly Subscription[]
 }
 
-/** Reads what is told of an order. Most orders start no subscription; then it asks nothing. */
+/** Reads the facts for the confirmation of an order. Most orders start no subscription; then it sends no request. */
 export async function readConfirmation(
   { api, site, confirmed }: RequestContext,
   { order, items }: OrderDetail,

@@ -40,7 +40,7 @@ function refusalOf({ site }: RequestContext, error: unknown): string | null {
   return error.code === 'invalid_body' ? texts.checkEmail : null
 }
 
-/** Opens the order of a mailed link in this browser, which leaves the address with the token at once. */
+/** Opens the order of a mailed link in this browser, and redirects to an address without the token. */
 export async function openOrderLink(context: RequestContext, token: string): Promise<HttpResponse> {
   const found = await context.api.openOrderLink(context.site, token)
   if (found === null) return orderNotHere(context)

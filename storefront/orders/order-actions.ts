@@ -75,7 +75,7 @@ const changedQuantities = (items: readonly OrderItem[], quantities: ReadonlyMap<
     return quantity === item.quantity ? [] : [{ order_item_id: item.id, quantity }]
   })
 
-/** Whether the order page explains an error. Others are outages. */
+/** Whether the order page explains an error. Other errors are outages. */
 export const isExplained = (error: unknown): error is PlatformError =>
   isRefusal(error) || (error instanceof PlatformError && error.code === 'payment_unconfirmed')
 
@@ -85,9 +85,8 @@ interface Action {
 }
 
 /**
- * Why an action was refused. A form that a shopper goes back to, and sends with other values, has
- * acted before under the same key. The message says what it did then, because only that tells the
- * shopper whether to send it again.
+ * Why an action was refused. A form that a shopper goes back to, and sends with other values, has acted before under
+ * the same key. The message says what it did then, because only that tells the shopper whether to send it again.
  */
 export async function actionRefusal(
   { api, site }: PageContext,

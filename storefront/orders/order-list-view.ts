@@ -17,7 +17,7 @@ export interface OrderListView {
   /** The ordered products that are still sold. */
   products: readonly Product[]
   entered: FindForm
-  /** Whether a link was asked for a moment ago. */
+  /** Whether a link was requested a moment ago. */
   isSent: boolean
 }
 

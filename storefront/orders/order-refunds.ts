@@ -9,9 +9,7 @@ import { refundableCharges } from './refund-view.ts'
 
 const FIELD_LENGTH_MAX = 500
 
-/**
- * Refunds a part of an order to its shopper, where the store allows shoppers to do that themselves.
- */
+/** Refunds a part of an order to its shopper, if the store allows shoppers to do that themselves. */
 export async function refundOrder(
   context: RequestContext,
   id: string,

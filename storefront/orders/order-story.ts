@@ -5,7 +5,7 @@ import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
 import { isAsked } from './payment-view.ts'
 
-/** What the page of an order says first: how far the goods have come, and what happens next. */
+/** The beginning of an order's page: where the goods are, and what happens next. */
 export interface Story {
   title: string
   next: string
@@ -21,9 +21,9 @@ const BY_FULFILLMENT: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the status of an order by its goods. The platform's status tells of a refund in place of the parcel: a
- * shopper who got something back still waits for the rest. Only an order that was refunded before anything left
- * waits for nothing.
+ * Returns the status of an order by its goods. The platform's status shows a refund in place of the parcel: a shopper
+ * who got a partial refund still waits for the other goods. Only an order that was refunded before anything left waits
+ * for nothing.
  */
 export function goodsStatus({ order }: OrderDetail): string {
   const { status } = order
@@ -39,7 +39,7 @@ export const hasOnlyGiftCards = ({ items }: OrderDetail): boolean =>
   items.some(({ quantity }) => quantity > 0) &&
   items.every(({ gift_card, quantity }) => gift_card || quantity === 0)
 
-/** How much of an order was refunded. What an edit has returned is no refund. */
+/** The refunded amount of an order. Money that an edit has returned is no refund. */
 export const refundedCents = ({ refunds }: OrderDetail): number =>
   refunds
     .filter(({ kind, status }) => kind === 'refund' && status === 'succeeded')
@@ -88,7 +88,7 @@ export function storyOf(locale: Locale, detail: OrderDetail): Story {
 /** The states in which goods are still expected. */
 const COMING = ['placed', 'processing', 'partially_shipped', 'shipped']
 
-/** Says when the goods arrive; null where nothing comes any more, and once the last of these days has passed. */
+/** Says when the goods arrive; null if no goods are expected any more, and once the last of these days has passed. */
 export function arrivalOf(site: Site, detail: OrderDetail): string | null {
   const { placed_at, expedited } = detail.order
   const isComing = COMING.includes(goodsStatus(detail)) && !hasOnlyGiftCards(detail)
@@ -100,7 +100,7 @@ export function arrivalOf(site: Site, detail: OrderDetail): string | null {
 const underWay = ({ fulfillments }: OrderDetail): readonly Parcel[] =>
   fulfillments.filter(({ status }) => status === 'shipped')
 
-/** The only parcel under way, where a page can follow it: the order page leads with it. */
+/** The only parcel under way, if a page can follow it: the order page shows it first. */
 export function parcelToTrack(detail: OrderDetail): Parcel | null {
   const [parcel, ...more] = underWay(detail)
   const url = parcel?.tracking_url ?? ''
@@ -113,7 +113,7 @@ function shippedNext({ texts }: Locale, detail: OrderDetail): string {
   return carrier ? texts.story.shippedWith({ carrier }) : texts.story.shippedNext
 }
 
-/** Says until when something can be sent back; the days of a store may differ by line, so the first counts. */
+/** Says until when goods can be sent back; the days may differ by line, so the earliest counts. */
 function deliveredNext({ texts, formatDate }: Locale, { returnable }: OrderDetail): string {
   const [until] = returnable
     .flatMap((each) => (each.quantity > 0 && each.until !== null ? [each.until] : []))

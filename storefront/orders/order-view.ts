@@ -86,14 +86,14 @@ function head({ site }: PageContext, { detail, isNew }: OrderView, isPending: bo
 <p class="lead">${isThanked ? `${title}. ${next}` : next}</p>${arrival !== null && html`<p data-arrival>${arrival}</p>`}${parcel !== null && html`<p><a class="button" href="${parcel.tracking_url}" rel="noreferrer">${texts.trackParcel}</a></p>`}</header>`
 }
 
-/** What a shopper can do with the order: changes first, money last. */
+/** The actions that a shopper can take with the order: changes first, money last. */
 function actions(context: PageContext, view: OrderView): Html | null {
   const { site } = context
   const { texts } = site.locale
   const allowed = allowedActions(view.detail)
   const forms = [
     allowed.edit && editForm(context, view),
-    // Of a refunded order a cancellation would give nothing back.
+    // The cancellation of a refunded order would return nothing.
     allowed.cancel &&
       view.detail.order.status !== 'refunded' &&
       cancelForm(texts, view.detail.order.id, view.actionKey),
@@ -111,7 +111,7 @@ function facts({ site }: PageContext, detail: OrderDetail): Html {
   return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${order.status}">${statusText(site.locale, detail)}</dd></div><div><dt>${texts.orderedOn}</dt><dd>${formatTime(order.placed_at ?? order.created_at)}</dd></div>${paidWith(site.locale, detail)}${shippingAddress(site.locale, detail)}</dl>`
 }
 
-/** What the order was paid with, and how much of it was refunded since. */
+/** The tenders of the order, and the refunded amount of each. */
 function paidWith({ texts, formatMoney }: Locale, detail: OrderDetail): Html | null {
   const { charges, order } = detail
   const paid = charges.filter(({ status, captured_cents: cents }) => {
@@ -138,7 +138,7 @@ const shippingAddress = (locale: Locale, detail: OrderDetail): Html | null => {
 const lineText = ({ product_name, label }: OrderItem, note: Html | null = null): Html =>
   html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}${note}</div>`
 
-/** Who gets the gift cards of a line. Null for goods. */
+/** The recipients of a line's gift cards. Null for goods. */
 function giftOf(context: PageContext, { gift_cards }: OrderDetail, item: OrderItem): Html | null {
   const gift = gift_cards.find(({ order_item_id }) => order_item_id === item.id)
   if (!item.gift_card || !gift?.recipient_email) return null
@@ -151,7 +151,7 @@ function giftOf(context: PageContext, { gift_cards }: OrderDetail, item: OrderIt
   })
 }
 
-/** The lines that are shown: those that no edit has removed. */
+/** The lines that are shown: all except those that an edit has removed. */
 const keptItems = ({ items }: OrderDetail): readonly OrderItem[] =>
   items.filter(({ quantity }) => quantity > 0)
 
@@ -164,7 +164,7 @@ function lineList(context: PageContext, { detail, products }: OrderView): Html {
   return html`<ul class="lines lines-plain lines-pictured">${lines}</ul>`
 }
 
-/** The image of a line's variant; an empty box where the product is no longer sold. */
+/** The image of a line's variant; an empty box if the product is no longer sold. */
 export function lineImage(
   context: PageContext,
   { product_id, variant_id }: Pick<OrderItem, 'product_id' | 'variant_id'>,

@@ -5,7 +5,7 @@ import type { PageContext } from '../request-context.ts'
 import type { Locale } from '../translations/locale.ts'
 import { goodsStatus, hasOnlyGiftCards, parcelToTrack } from './order-story.ts'
 
-/** How far an order has come, and where its parcels are. */
+/** The progress of an order, and its parcels. */
 
 const STEPS = ['ordered', 'prepared', 'underWay', 'delivered'] as const
 
@@ -18,7 +18,7 @@ const REACHED: Record<string, number> = {
   delivered: 3,
 }
 
-/** The states of orders that go nowhere: no progress is shown for them. */
+/** The states of orders without a delivery: no progress is shown for them. */
 const ENDED = ['pending_payment', 'payment_failed', 'cancelled', 'refunded']
 
 export function progress({ site }: PageContext, detail: OrderDetail): Html | null {
@@ -33,7 +33,7 @@ export function progress({ site }: PageContext, detail: OrderDetail): Html | nul
   return html`<ol class="progress" aria-label="${texts.progress}">${steps}</ol>`
 }
 
-/** Renders the parcels of an order; null where nothing was packed yet. */
+/** Renders the parcels of an order; null if nothing was packed yet. */
 export function parcels({ site }: PageContext, detail: OrderDetail): Html | null {
   const { texts } = site.locale
   const { fulfillments, items } = detail
@@ -56,7 +56,10 @@ export function parcels({ site }: PageContext, detail: OrderDetail): Html | null
   }</section>`
 }
 
-/** Whether a parcel is shown. One that was unpacked again never left; one that was sent and did not arrive is shown. */
+/**
+ * Whether a parcel is shown. A parcel that was unpacked again never left; one that was sent and did not arrive is
+ * shown.
+ */
 const isShown = ({ status, shipped_at }: Parcel): boolean =>
   status !== 'cancelled' || shipped_at !== null
 
@@ -91,7 +94,7 @@ export const unitsText = ({ formatNumber }: Locale, units: readonly Units[]): st
     )
     .join(', ')
 
-/** The units of a line that are in no parcel, or in one that was cancelled. */
+/** The units of a line that are in no parcel, or in a cancelled one. */
 function unpacked(item: OrderItem, shown: readonly Parcel[]): Units[] {
   const packed = shown
     .filter(({ status }) => status !== 'cancelled')

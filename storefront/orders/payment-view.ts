@@ -4,7 +4,7 @@ import { cardFields } from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 
-/** The form that pays for an order whose shopper is asked to. */
+/** The form that pays for an order whose shopper is asked to pay. */
 
 /** Whether the shopper is asked to pay. The platform closes an expired request a little later. */
 export const isAsked = ({ payment_request }: OrderDetail): boolean =>
@@ -17,7 +17,7 @@ interface PaymentView {
   actionKey: string
 }
 
-/** Renders the form; null where nothing is to be paid. */
+/** Renders the form; null if nothing is to be paid. */
 export function paymentForm({ site }: PageContext, view: PaymentView): Html | null {
   const { detail, payErrors, hosted, actionKey } = view
   const { order, payment_request: request } = detail

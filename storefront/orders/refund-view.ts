@@ -8,15 +8,13 @@ import { allowedActions, refundableCents } from './allowed-actions.ts'
 /** The entries of the refund form, for when it is shown again. */
 export interface RefundInput {
   charge: string
-  /** The typed amount; null where the form was not sent yet. */
+  /** The typed amount; null if the form was not sent yet. */
   amount: string | null
   reason: string
   error: string | undefined
 }
 
-/**
- * The charges that a shopper may refund. None where the store does not let shoppers refund orders.
- */
+/** The charges that a shopper may refund. Empty if the store does not let shoppers refund orders. */
 export const refundableCharges = ({ site }: PageContext, detail: OrderDetail): readonly Charge[] =>
   site.offers.refunds ? allowedActions(detail).refund : []
 

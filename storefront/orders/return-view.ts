@@ -5,11 +5,11 @@ import type { PageContext } from '../request-context.ts'
 import type { Locale } from '../translations/locale.ts'
 import { unitsText } from './parcel-view.ts'
 
-/** The returns of an order: the form that requests one, and how far each of them is. */
+/** The returns of an order: the form that requests one, and the state of each. */
 
 /** The entries of the form, for when it is shown again. */
 export interface ReturnInput {
-  /** The quantities by line; null where the form was not sent yet. */
+  /** The quantities by line; null if the form was not sent yet. */
   quantities: ReadonlyMap<string, string> | null
   reason: string
 }
@@ -20,7 +20,7 @@ interface ReturnView {
   actionKey: string
 }
 
-/** Renders the form; null where nothing has shipped. Lines that cannot be sent back say why. */
+/** Renders the form; null if nothing has shipped. Lines that cannot be sent back say why. */
 export function returnForm({ site }: PageContext, view: ReturnView): Html | null {
   const { texts } = site.locale
   const { detail, return: entered, actionKey } = view

@@ -2,7 +2,7 @@ import type { Cookies } from '../http/cookies.ts'
 import type { Site } from '../site/site.ts'
 
 /**
- * The address that was entered with the last order. It is no part of an order that a browser may open, so that this
+ * The address that was entered with the last order. A browser that opens the order does not get it from there, so this
  * browser keeps it for a day, encrypted.
  */
 

@@ -41,7 +41,7 @@ interface AddressContext {
 const COOKIE = 'address'
 const DAYS = 365
 
-/** Remembers an address, or forgets the one before where the shopper no longer wants that. */
+/** Remembers an address, or forgets the earlier one if the shopper no longer wants that. */
 export function addressCookies(
   { cookies, site, remembered }: AddressContext,
   address: RememberedAddress & { remember: boolean },

@@ -46,9 +46,7 @@ export const openedCookie = (
 
 export type ShopperContext = RequestContext & { shopper: Shopper }
 
-/**
- * Gives the shopper a `customer_ref`, where the browser has none yet: orders are placed under it.
- */
+/** Gives the shopper a `customer_ref`, if the browser has none yet: orders are placed under it. */
 export function ensureShopper(context: RequestContext): {
   context: ShopperContext
   cookies: string[]

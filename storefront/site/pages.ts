@@ -48,7 +48,7 @@ export interface MenuItem {
 }
 
 export interface Menus {
-  /** The menu of the header; null where the manifest has none, and the storefront makes its own. */
+  /** The menu of the header; null if the manifest has none, and the storefront makes its own. */
   header: readonly MenuItem[] | null
   footer: readonly MenuItem[] | null
 }

@@ -34,23 +34,23 @@ export interface Site {
   menus: Menus
   theme: Theme
   locale: Locale
-  /** Which way pages are written. */
+  /** The writing direction of pages. */
   direction: Locale['direction']
   hasSearch: boolean
-  /** Whether the site leads shoppers to their orders, and offers to remember their address. */
+  /** Whether the site links to the shopper's orders, and offers to remember their address. */
   hasAccounts: boolean
-  /** Whether a shopper is asked before this browser keeps what no page needs. */
+  /** Whether a shopper is asked before this browser stores data that no page needs. */
   asksConsent: boolean
   policies: Policies
-  /** How many working days a delivery takes; null where the store does not say it. */
+  /** How many working days a delivery takes; null if the store does not say it. */
   deliveryDays: Record<'standard' | 'expedited', DeliveryDays | null>
-  /** The store's own country, which checkout forms name first; null where it is not known. */
+  /** The store's own country, which checkout forms name first; null if it is not known. */
   country: string | null
   /** The countries that the store ships to; null for every country. */
   countries: readonly string[] | null
   /** Whether the store's prices have the tax inside. */
   pricesIncludeTax: boolean
-  /** How many days after the delivery shoppers may return goods; null where the store has no rule. */
+  /** How many days after the delivery shoppers may return goods; null if the store has no rule. */
   returnDays: number | null
   offers: Offers
   /** The store's e-mail address, if the manifest names one. */
@@ -65,25 +65,25 @@ export interface Site {
   preview: { expiresAt: string; isDraft: boolean } | null
 }
 
-/** What the store offers beyond payment by card. The platform may still refuse each of them. */
+/** The options that the store offers beside payment by card. The platform may still refuse each of them. */
 export interface Offers {
   giftCards: boolean
   storeCredit: boolean
-  /** Whether the site leads shoppers to their subscriptions. */
+  /** Whether the site links to the shopper's subscriptions. */
   subscriptions: boolean
-  /** Whether something can be subscribed to now. Subscriptions that run go on without that. */
+  /** Whether products can be subscribed to now. Existing subscriptions continue without that. */
   newSubscriptions: boolean
-  /** Whether a new subscription costs the subscription price of its product, where it is the lower one. */
+  /** Whether a new subscription costs the subscription price of its product, if that is the lower one. */
   subscriptionPrices: boolean
   /** Whether shoppers may refund their orders themselves. */
   refunds: boolean
-  /** The statement that a shopper must accept at the checkout; null where there is none. */
+  /** The statement that a shopper must accept at the checkout; null without one. */
   statement: { version: string; text: string } | null
 }
 
 /**
- * How orders are shipped and taxed. Sent to the platform with each preview and checkout. Where a store has a policy
- * that cannot be read, it is null here, and the platform sells nothing.
+ * How orders are shipped and taxed. Sent to the platform with each preview and checkout. If a store has a policy that
+ * cannot be read, it is null here, and the platform sells nothing.
  */
 interface Policies {
   shipping: ShippingPolicy | null

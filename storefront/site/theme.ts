@@ -100,7 +100,9 @@ type TypeTokens = ValuesOf<Tokens['type']>
 /** The addresses of the fonts that the store has uploaded, by their use. */
 type OwnFonts = Record<'body' | 'head', string | null>
 
-/** Finds the store's own fonts, and none of another store. They come from its own host, whatever serves images. */
+/**
+ * Finds the store's own fonts, and none of another store. They come from its own host, whichever host serves images.
+ */
 function ownFonts({ bodyFont, headingFont }: TypeTokens, tenant: string | null): OwnFonts {
   const address = (ref: string | null) => {
     const [, owner, file] = ASSET_REF.exec(ref ?? '') ?? []
@@ -110,9 +112,9 @@ function ownFonts({ bodyFont, headingFont }: TypeTokens, tenant: string | null):
 }
 
 /**
- * Writes the CSS that loads the fonts. The names of the families are ours, so that no text of the
- * merchant becomes one. A font for headings is used in the weight that it has; the text also needs a
- * bold one, which the browser draws where the font has only one weight.
+ * Writes the CSS that loads the fonts. The names of the families are ours, so that no text of the merchant becomes one.
+ * A font for headings is used in its own weight; the text also needs a bold one, which the browser draws if the font
+ * has only one weight.
  */
 function fontFaces({ body, head }: OwnFonts, { bodyWeights }: TypeTokens): string {
   const face = (name: string, url: string, weights: string) =>

@@ -91,7 +91,7 @@ function bodyOf(action: Exclude<Verb, 'change'>, form: URLSearchParams): object 
   }
 }
 
-/** Reads the changes of a form. The date is sent only where it was changed: it would move the later dates, too. */
+/** Reads the changes of a form. The date is sent only if it was changed: it would move the later dates, too. */
 function readChanges(form: URLSearchParams): object {
   const date = cleanText(form.get('next_date'), 40)
   const isMoved = date !== '' && date !== form.get('shown_date')
@@ -108,7 +108,7 @@ function readChanges(form: URLSearchParams): object {
 const readNumber = (text: string | null): number =>
   Math.max(1, Math.min(Number.parseInt(text ?? '', 10) || 1, 1_000_000))
 
-/** Refusals of a subscription have texts of their own: those of an order speak of orders. */
+/** Refusals of a subscription have texts of their own, since those of an order mention the order. */
 const refusalText = ({ site }: RequestContext, error: PlatformError): string =>
   findText(site.locale.texts.subscriptions.refusals, error.code) ??
   errorMessage(site.locale.texts, error)
@@ -117,7 +117,7 @@ const refusalText = ({ site }: RequestContext, error: PlatformError): string =>
 const isExplained = (error: unknown): error is PlatformError =>
   isRefusal(error) || (error instanceof PlatformError && error.code === 'service_unavailable')
 
-/** Changes the card. Its number never passes through the server where the store's gateway has fields of its own. */
+/** Changes the card. Its number never passes through the server if the store's gateway has fields of its own. */
 async function changeCard(
   context: RequestContext,
   { own }: Found,

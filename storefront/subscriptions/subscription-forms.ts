@@ -62,7 +62,7 @@ ${canWait && html`<fieldset class="choices"><legend>${words.cancelWhen}</legend>
 
 export interface FormView {
   subscription: Subscription
-  /** What is wrong with the form, by field. */
+  /** The faults of the form, by field. */
   errors: Record<string, string>
   notice: string | null
   /** The entered address, for when the form is shown again. */

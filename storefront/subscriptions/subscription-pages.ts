@@ -74,7 +74,7 @@ const render = (context: PageContext, { subscription }: Found, main: Html) => {
 
 type Shown = Partial<Pick<FormView, 'errors' | 'notice' | 'address'>>
 
-/** The form for another card: in fields of the gateway, where it has some. */
+/** The form for another card: in fields of the gateway, if it has some. */
 export async function cardPage(
   context: RequestContext,
   id: string,
@@ -103,7 +103,7 @@ export async function addressPage(
   return { ...(await render(context, found, main)), headers: NOT_KEPT }
 }
 
-/** Opens the subscription of a mailed link in this browser, which leaves the address with the token at once. */
+/** Opens the subscription of a mailed link in this browser, and redirects to an address without the token. */
 export async function openSubscriptionLink(
   context: RequestContext,
   token: string,

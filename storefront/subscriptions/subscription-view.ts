@@ -39,7 +39,7 @@ ${may('cancel') && cancelForm(context, subscription)}
 <p class="order-end"><a class="more" href="/subscriptions">${words.yours}</a></p></div>`
 }
 
-/** Says how a subscription stands; where nothing can be changed now, it says why. */
+/** Describes the state of a subscription; if nothing can be changed now, it says why. */
 function noteOf({ site }: PageContext, subscription: Subscription): string {
   const { texts, formatDate } = site.locale
   const words = texts.subscriptions
