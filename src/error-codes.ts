@@ -62,7 +62,7 @@ export const SHARED_ERRORS = {
   insufficient_stock: [409, 'There is not enough stock. `items` says how much is available.'],
   limit_reached: [
     409,
-    'The store has as many as it may: see `limit`. Delete some, or ask the operator.',
+    'The store has reached a limit: see `limit`. Delete some, or ask the operator.',
   ],
   media_limit_reached: [
     409,
@@ -84,7 +84,10 @@ export const SHARED_ERRORS = {
     409,
     'The shopper is not asked to pay for this order any more. `status` says why.',
   ],
-  nothing_to_pay: [409, 'No affiliate is due. `skipped` says why those who were named are not.'],
+  nothing_to_pay: [
+    409,
+    'No affiliate is due. `skipped` says why the named affiliates are not paid.',
+  ],
   confirm_invalid: [
     409,
     '`confirm` is not valid, or has expired. Send the request without it for a new one.',
@@ -105,7 +108,7 @@ export const SHARED_ERRORS = {
   ],
   card_unusable: [
     409,
-    'The stored card cannot be charged again. The customer must put in another one.',
+    'The stored card cannot be charged again. The customer must enter another card.',
   ],
   labels_bought: [
     409,
@@ -122,7 +125,7 @@ export const SHARED_ERRORS = {
   ],
   refund_failed: [409, 'The gateway did not refund the money. See `reason` and `refunded_cents`.'],
   price_changed: [409, 'The total differs from the quote. Show the shopper a new preview.'],
-  body_too_large: [413, 'The request body is too large. Send less.'],
+  body_too_large: [413, 'The request body is too large. Send a smaller one.'],
   uri_too_long: [414, 'The request URL is too long. Send a shorter one.'],
   unsupported_media_type: [415, 'The content type is not supported. Send plain application/json.'],
   expectation_failed: [417, 'The Expect header is not supported. Send the request without it.'],

@@ -58,7 +58,7 @@ const busy = (waitMs: number) =>
 const tooMany = (cause: Error) =>
   new ApiError('rate_limited', {
     cause,
-    message: 'You are sent a few answers at a time, and too many of yours wait already.',
+    message: 'Too many of your requests wait already. Wait for their answers before you send more.',
     headers: { 'retry-after': '10' },
   })
 

@@ -133,7 +133,10 @@ function checkOf(shape: TSchema): Check {
     }
   }
   if (pattern === undefined) return NO_CHECK
-  return matching(new RegExp(pattern, 'u'), describePattern(pattern) ?? 'has no right form')
+  return matching(
+    new RegExp(pattern, 'u'),
+    describePattern(pattern) ?? 'has a wrong form; see the API reference',
+  )
 }
 
 const textOf = (query: unknown, name: string): string => readText(query, name) ?? ''

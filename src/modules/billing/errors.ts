@@ -16,7 +16,10 @@ export const ERRORS = {
     'The plan is in another currency than the store is billed in: see `currency`. Use another plan.',
   ],
   invoice_not_issued: [409, 'The invoice is a draft. Wait until it is issued.'],
-  invoice_full: [409, 'The invoice of this month has as many charges as it may. Try next month.'],
+  invoice_full: [
+    409,
+    'The invoice of this month has the maximum number of charges. Add the charge next month.',
+  ],
   amount_exceeds_balance: [
     422,
     'The amount exceeds what is owed: see `balance_cents`. Record at most that.',

@@ -75,7 +75,7 @@ function checkTiers(meter: Meter, { included, tiers }: MeterPrice): void {
         `${path}.up_to`,
         'must be null in the last tier, and in no other',
       ],
-      [grows, `${path}.up_to`, 'must be more than what is included or came before'],
+      [grows, `${path}.up_to`, 'must be more than the included units and the tier before'],
       [isShare, `${path}.price_cents`, 'must not be more than the volume itself'],
       [isMuch, `${path}.per`, `must be at least ${MEDIA_PER_MIN}`],
     ])
@@ -148,7 +148,7 @@ export function setIssuer(db: Directory, change: IssuerChange): Promise<{ issuer
     const differs = issuer.invoice_prefix !== issuer.credit_prefix
     requireRules([
       [differs, 'credit_prefix', 'must differ from `invoice_prefix`'],
-      [isOrdered, 'reminders', 'must be in the order of their days'],
+      [isOrdered, 'reminders', 'must be sorted by their days'],
     ])
     const reminders = issuer.reminders.map(({ days, text }) => ({ days, text }))
     return { issuer: await queries.putIssuer(tx, { ...issuer, reminders }) }

@@ -14,9 +14,9 @@ export const ERRORS = {
   ],
   label_refused: [
     422,
-    'The carrier has not sold the label: see `reason`. Correct it, or take another service.',
+    'The carrier refused to sell the label: see `reason`. Correct what it names, or take another service.',
   ],
-  unknown_service: [422, 'The carrier has no such service. `services` lists those it has.'],
+  unknown_service: [422, 'The carrier has no such service. `services` lists its services.'],
   carrier_unavailable: [503, 'The carrier does not answer. Try again in a moment.'],
 } as const satisfies ErrorTable
 

@@ -144,7 +144,7 @@ function validateOptions(options: readonly VariantOption[]): VariantOption[] {
   const names = clean.map(({ name }) => name.toLowerCase())
   return readEach(clean, (option, at) => {
     if (names.indexOf(names[at] ?? '') === at) return option
-    throw invalidBody(`options.${at}.name`, 'must be another than those before it')
+    throw invalidBody(`options.${at}.name`, 'must differ from the names of the other options')
   })
 }
 

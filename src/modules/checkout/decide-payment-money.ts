@@ -82,7 +82,7 @@ async function requireApproval(
   { txn_id, amount_cents }: Resolution,
 ): Promise<void> {
   const { kind, reason, parent_txn_id } = attempt
-  if (txn_id === undefined) throw invalidBody('txn_id', 'must be sent with the outcome approved')
+  if (txn_id === undefined) throw invalidBody('txn_id', 'must be sent when `outcome` is `approved`')
   if (amount_cents !== attempt.amount_cents) {
     throw invalidBody('amount_cents', 'must be the whole amount of the payment')
   }

@@ -10,7 +10,10 @@ export const ERRORS = {
     422,
     'A subscription needs a card for its renewals, and other tenders cover this order. Order without `subscribe`, or let the card pay a part.',
   ],
-  feature_disabled: [422, "The store's checkout does not offer this. Send the request without it."],
+  feature_disabled: [
+    422,
+    "The store's checkout does not offer that tender or subscription. Send the request without it.",
+  ],
 } as const satisfies ErrorTable
 
 declare module '../../error-codes.ts' {

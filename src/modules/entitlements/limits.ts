@@ -59,7 +59,10 @@ export async function setOfTier(db: Directory, { tier, limits }: TierLimits, cou
   const changes = changesOf(limits, counted)
   const missing = changes.find(({ max }) => max === null && tier === undefined)
   if (missing !== undefined) {
-    throw invalidBody(`limits.${missing.key}`, 'must be a number, since no other limit would hold')
+    throw invalidBody(
+      `limits.${missing.key}`,
+      'must be a number: there is no other limit to fall back to',
+    )
   }
   return db.transaction('entitlements: set limits of a tier', async (tx) => {
     for (const { key, max } of changes) {

@@ -194,7 +194,7 @@ function planRow(row: BulkRow, { found, lines, work, lastNumbers }: Known): Plan
   const last = lastNumbers.get(order.id) ?? 0
   if (last + parcels.length > PARCELS_MAX) {
     throw new ApiError('limit_reached', {
-      message: `An order has at most ${PARCELS_MAX} parcels, with those that were cancelled.`,
+      message: `An order has at most ${PARCELS_MAX} parcels, cancelled ones included.`,
       body: { limit: 'parcels_per_order', max: PARCELS_MAX, used: last },
     })
   }

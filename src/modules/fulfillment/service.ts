@@ -341,7 +341,7 @@ export function cancel(
     if (locked.order.busy) throw orders.busy()
     const isRecall = locked.parcel.status === 'shipped'
     if (isRecall && reason === undefined) {
-      throw invalidBody('reason', 'must say why a parcel that was shipped comes back')
+      throw invalidBody('reason', 'must be sent for a shipped parcel: why it comes back')
     }
     await parcelStock.lockParcels(tx, [stockOf(locked.parcel)])
     const { parcel } = await (isRecall

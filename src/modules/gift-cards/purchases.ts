@@ -52,7 +52,10 @@ export function readPurchases(
   return readEach(lines, ({ recipient, index, ...line }) => {
     const recipient_email = recipient?.recipient_email ?? buyer.email
     if (recipient_email === null) {
-      throw invalidBody('email', 'must be sent: a gift card without a recipient is mailed to it')
+      throw invalidBody(
+        'email',
+        'must be sent: a gift card without a recipient is mailed to this address',
+      )
     }
     const path = `items.${index}.gift_card.send_on`
     return {

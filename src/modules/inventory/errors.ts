@@ -9,7 +9,7 @@ export const ERRORS = {
     'One of these variants is being counted at this location already. Post or cancel that count first.',
   ],
   location_exists: [409, 'A location with that id already exists. Choose another id.'],
-  location_in_use: [409, 'The location still has stock, or owes some. Empty it first.'],
+  location_in_use: [409, 'The location still has units on hand, reserved or owed. Empty it first.'],
   stock_below_zero: [422, 'Stock cannot be negative. Send a smaller reduction.'],
 } as const satisfies ErrorTable
 

@@ -206,7 +206,7 @@ function readImported(
     given_at: () => {
       const at = toUtc(given_at)
       if (at !== null && Date.parse(at) <= db.clock.now()) return at
-      throw invalidBody(`${path}.given_at`, 'must be a time that is over')
+      throw invalidBody(`${path}.given_at`, 'must be in the past')
     },
   })
   const shown = consentText({ text, locale, version: IMPORTED })

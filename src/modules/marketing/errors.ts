@@ -6,7 +6,7 @@ export const ERRORS = {
   suppression_not_found: [404, 'No such suppression, or it has been lifted. Check the id.'],
   complaint_stands: [
     409,
-    'The reader complained, so only they can lift this, by asking for the newsletter again.',
+    'The reader complained. Only the reader can lift the suppression, by asking for the newsletter again.',
   ],
   code_exists: [409, 'A coupon with that code already exists. Choose another code.'],
   coupon_used: [409, 'The coupon was used, so it stays in its campaign. Create another coupon.'],

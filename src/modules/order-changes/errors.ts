@@ -7,7 +7,7 @@ export const ERRORS = {
     409,
     'The order has changed since it was read. Read it again, or its preview, then correct it.',
   ],
-  customer_erased: [409, 'The customer of the order was erased, so it has no data to correct.'],
+  customer_erased: [409, 'The customer of the order was erased, so there is no data to correct.'],
   not_refundable: [409, 'There is nothing to refund: nothing was captured, or nothing is left.'],
   gift_card_issued: [
     409,

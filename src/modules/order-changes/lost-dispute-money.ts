@@ -71,7 +71,7 @@ function readReserved(tx: Tx, chain: readonly ChainLink[]) {
 const amountNeeded = () =>
   invalidBody(
     'amount_cents',
-    'must be sent: nothing is left of the card charges, so that it is what the bank took twice',
+    'must be sent: nothing is left of the card charges, so name the amount that the bank took a second time',
   )
 
 /**

@@ -317,8 +317,7 @@ function requireOpenUnits(line: OrderItem, requested: number): void {
   const open = quantity - packed_quantity - shipped_quantity - restocked_quantity
   if (requested <= open) return
   throw new ApiError('quantity_exceeds_open', {
-    message:
-      'Fewer units are open than were to be restocked. Units that have shipped come back by a return.',
+    message: 'Too few units are left to ship for `restock`. Take shipped units back with a return.',
     body: { items: [{ order_item_id: id, requested, open, ready: open }] },
   })
 }

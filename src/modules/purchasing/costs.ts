@@ -26,7 +26,7 @@ export function addCost(
     const { lines } = order
     if (!canSplit(lines, 'quantity')) throw notAllowed(order, { reason: 'nothing_received' })
     if (!canSplit(lines, request.split_by)) {
-      throw invalidBody('split_by', `must be another: no received unit has a ${request.split_by}`)
+      throw invalidBody('split_by', `cannot be used: no received unit has a ${request.split_by}`)
     }
     const { number } = await queries.lastCost(tx, order.id)
     if (number >= COSTS_MAX) {

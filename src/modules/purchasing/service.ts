@@ -112,7 +112,7 @@ export function create(
 function readExpected(text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null
   const at = toUtc(text)
-  if (at === null) throw invalidBody('expected_at', 'must be a time that a calendar has')
+  if (at === null) throw invalidBody('expected_at', 'must be an existing date and time')
   return at
 }
 

@@ -4,7 +4,7 @@ import { defineErrors } from '../../errors.ts'
 export const ERRORS = {
   cycle_not_chargeable: [
     409,
-    'This cycle is charged or skipped already, or lies more than one ahead. Nothing was charged; `chargeable_cycle` names the one that can be.',
+    'This cycle is charged or skipped already, or is more than one cycle ahead. Nothing was charged; `chargeable_cycle` names the one that can be.',
   ],
   card_tries_exhausted: [
     409,

@@ -26,7 +26,7 @@ const EXCHANGES_MAX = 100
 
 const tooMany = () =>
   new ApiError('limit_reached', {
-    message: `A return has at most ${EXCHANGES_MAX} exchanges, with those that were cancelled.`,
+    message: `A return has at most ${EXCHANGES_MAX} exchanges, cancelled ones included.`,
     body: { limit: 'exchanges_per_return', max: EXCHANGES_MAX, used: EXCHANGES_MAX },
   })
 

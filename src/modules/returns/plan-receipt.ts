@@ -99,7 +99,7 @@ export function planReceipt(facts: MoneyFacts, request: Receipt): ReceiptPlan {
   const { location_id = DEFAULT_LOCATION, refund } = request
   const { method, restocking_fee_cents = 0, refund_shipping_cents = 0 } = refund
   if (!isRefunded(method) && restocking_fee_cents + refund_shipping_cents > 0) {
-    throw invalidBody('refund.method', `must not be ${method} where a fee or shipping is named`)
+    throw invalidBody('refund.method', `must not be ${method} when a fee or shipping is sent`)
   }
   const arrivals = readArrivals(facts, request)
   const settled = facts.returned.lines
@@ -107,7 +107,7 @@ export function planReceipt(facts: MoneyFacts, request: Receipt): ReceiptPlan {
     .filter((line) => line !== null)
   const isOwed = isRefunded(method) && facts.given_cents < 0
   if (settled.length === 0 && !isOwed) {
-    throw invalidBody('lines', 'must name units, as nothing that came before is to be refunded')
+    throw invalidBody('lines', 'must name units: no unit that came earlier is left to refund')
   }
   const money = planMoney(facts, settled, { method, restocking_fee_cents, refund_shipping_cents })
   return {

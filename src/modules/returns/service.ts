@@ -211,7 +211,7 @@ const emitApproved = (tx: Tx, order: OrderRow, row: ReturnRow) =>
 
 const tooMany = (used: number) =>
   new ApiError('limit_reached', {
-    message: `An order has at most ${RETURNS_MAX} returns, with those that were declined.`,
+    message: `An order has at most ${RETURNS_MAX} returns, declined ones included.`,
     body: { limit: 'returns_per_order', max: RETURNS_MAX, used },
   })
 

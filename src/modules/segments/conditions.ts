@@ -64,7 +64,7 @@ function readGroup({ match, conditions }: Wire, path: string, { depth, budget }:
         throw invalidBody(at('conditions'), 'must have at least one condition')
       }
       if (depth > DEPTH_MAX) {
-        throw invalidBody(at('conditions'), `must lie at most ${DEPTH_MAX} groups deep`)
+        throw invalidBody(at('conditions'), `must be at most ${DEPTH_MAX} groups deep`)
       }
       return readEach(conditions, (each: unknown, index) =>
         readOne(each, `${at('conditions')}.${index}`, { depth, budget }),

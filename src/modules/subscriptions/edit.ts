@@ -66,7 +66,7 @@ async function changed(work: Work, request: Change): Promise<SubscriptionRow> {
 
 function readMaxCycles(max_cycles: number | null, { paid_cycles }: SubscriptionRow): number | null {
   if (max_cycles === null || max_cycles >= paid_cycles) return max_cycles
-  throw invalidBody('max_cycles', `must be at least ${paid_cycles}: so many are paid`)
+  throw invalidBody('max_cycles', `must be at least ${paid_cycles}: the number of paid cycles`)
 }
 
 const NO_DATE =

@@ -8,11 +8,11 @@ export const ERRORS = {
   ],
   cycle_closed: [
     409,
-    'This cycle is over, or too far ahead. `next_charges` and `skipped` list those to come.',
+    'This cycle is over, or too far ahead. `next_charges` and `skipped` list the cycles to come.',
   ],
   not_subscribable: [
     422,
-    'The product of this variant has no subscription. Choose a variant of one that has.',
+    'The product of this variant cannot be subscribed to. Choose a variant of a product that can.',
   ],
 } as const satisfies ErrorTable
 

@@ -5,7 +5,7 @@ export const ERRORS = {
   export_not_found: [404, 'No such export, or it has expired. Request a new one.'],
   erasure_too_broad: [
     409,
-    'More than 100 other customers share an e-mail address of this one, so it names no one person. Ask the operator.',
+    'More than 100 other customers share an e-mail address with this one, so the address identifies no single person. Ask the operator.',
   ],
 } as const satisfies ErrorTable
 
