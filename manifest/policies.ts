@@ -105,7 +105,7 @@ const isNoTax = (tax: JsonObject): boolean =>
   Object.hasOwn(tax, 'provider') && (tax.provider === null || tax.provider === 'null')
 
 /**
- * Lists why a shipping policy cannot be read. It has no fault where there is none. Without any price, a member that is
+ * Lists why a shipping policy cannot be read. A missing policy has no fault. Without any price, a member that is
  * not known was most likely meant to be one: shipping would be free.
  */
 export function listShippingFaults(shipping: unknown): Fault[] {
@@ -119,7 +119,7 @@ export function listShippingFaults(shipping: unknown): Fault[] {
 /** More unknown members than a person reads. */
 const UNKNOWN_MAX = 10
 
-/** Lists why a tax policy cannot be read. It has no fault where there is none. */
+/** Lists why a tax policy cannot be read. A missing policy has no fault. */
 export function listTaxFaults(tax: unknown): Fault[] {
   if (isMissing(tax)) return []
   if (!isObject(tax)) return [{ path: '', message: 'must be an object, or null' }]
@@ -137,7 +137,7 @@ function faultsOfKnown(props: Props, value: JsonObject): Fault[] {
 export const isFree = (shipping: unknown): boolean =>
   isObject(shipping) && !hasRates(shipping) && listShippingFaults(shipping).length === 0
 
-/** Reads a shipping policy; null where there is none, and where it cannot be read. */
+/** Reads a shipping policy; null if it is missing, or cannot be read. */
 export function readShippingPolicy(shipping: unknown): ShippingPolicy | null {
   if (!hasRates(shipping) || listShippingFaults(shipping).length > 0) return null
   const { flat_rate_cents, expedited_rate_cents, max_cents, ...read } = readProps(RATES, shipping)

@@ -333,7 +333,7 @@ language sql immutable parallel safe as $$
    where part <> '' and octet_length(part) <= 200
 $$;
 
--- German texts with their umlauts spelt out, folded; empty where there are none. Both cases are named, since
+-- German texts with their umlauts spelt out, folded; empty without umlauts. Both cases are named, since
 -- what `lower` does depends on the locale.
 create function fd_search_spell_out(name text) returns text
 language sql stable parallel safe as $$

@@ -127,6 +127,22 @@ export const RULES: readonly Rule[] = [
     allowed: [],
   },
   {
+    name: 'a comment names its noun: "without a policy" or "if no row is due" for "where there is none"',
+    files: /\.(?:ts|js|sql)$/,
+    everywhere: true,
+    forbidden:
+      /^[ \t]*(?:\/\*|\*|\/\/|--).*\b(?:where (?:none|(?:there|they|it) (?:is|are) none)|how far (?:they are|it is)|what is no)\b/i,
+    allowed: [],
+  },
+  {
+    name: 'the name of a test names its noun: "a bad charge" for "what is no charge"',
+    files: /^test\/.*\.ts$/,
+    everywhere: true,
+    forbidden:
+      /\b(?:it|test)\(\s*[`'"][^`'"\n]*\b(?:what is no|(?:that|which) (?:is|are) none|where (?:there|they|it) (?:is|are) none)\b/,
+    allowed: [[/^test\/scripts\/(?:imports|test-names)\.test\.ts$/, 'has texts that break rules']],
+  },
+  {
     name: 'the units of time are those of kernel/time.ts',
     everywhere: true,
     forbidden: /^(?:export )?const (?:MINUTE|HOUR|DAY)(?:_MS|_SECONDS)? = \d/,

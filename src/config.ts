@@ -316,7 +316,7 @@ export function readConfig(env: NodeJS.Dict<string> = process.env, isRenderer = 
   return Object.freeze({ ...read, ...derive(read) })
 }
 
-/** Reads the key of `listen` where none is typed: other users of the machine could see a typed one. */
+/** Reads the key of `listen` if no key is typed: other users of the machine could see a typed one. */
 export const readListenKey = (): string | undefined => process.env.FAIRDOCK_KEY
 
 function derive(read: Read) {

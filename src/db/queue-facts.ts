@@ -5,7 +5,7 @@ import { machineTime, type Sql, sql } from './sql.ts'
 const Facts = Type.Object({
   kind: Type.String(),
   count: Type.Integer(),
-  /** For how long the oldest row of this kind has waited; 0 where none is due. */
+  /** For how long the oldest row of this kind has waited; 0 if no row is due. */
   oldest_seconds: Type.Number(),
 })
 export type Facts = Type.Static<typeof Facts>

@@ -41,7 +41,7 @@ export function dropUnknownMembers(app: App): void {
   })
 }
 
-/** Returns the value without the members that its shape does not name; the same object where there are none. */
+/** Returns the value without the members that its shape does not name; the same object if it has no others. */
 export function withoutUnknown(shape: Shape, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const { items, properties, ...rest } = resolveShape(shape)

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { toUtc } from '../kernel/time.ts'
 
 /**
- * Reads the `expires_at` of a request, in UTC; null where there is none. A time in the past is refused: nothing that
+ * Reads the `expires_at` of a request, in UTC; null if it is absent. A time in the past is refused: nothing that
  * expires at it would ever be valid.
  */
 export function readExpiry(clock: Clock, expiresAt: string | null | undefined): string | null {

@@ -118,7 +118,7 @@ export const hasten = (db: Db, resourceId: string): Promise<number> =>
      where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
        and next_attempt_at > ${machineTime}`)
 
-/** Returns when the open keys of these resources are looked at next, in business time; null where there are none. */
+/** Returns when the open keys of these resources are looked at next, in business time; null without such keys. */
 export async function findNextAttempt(
   db: Db,
   resourceIds: readonly string[],

@@ -18,7 +18,7 @@ const PROGRAMS = ['initdb', 'postgres', 'psql', 'pg_dump', 'pg_restore', 'pg_isr
 
 /**
  * Finds the folder of the newest complete PostgreSQL, which is installed first where we may: the embedded
- * one comes without `pg_dump`, and a `pg_dump` refuses a newer server. Returns null where there is none.
+ * one comes without `pg_dump`, and a `pg_dump` refuses a newer server. Returns null if none is installed.
  */
 export async function findPostgres(): Promise<string | null> {
   const found = await newestWhole()

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { installPackage, onPath } from './debian.ts'
 import { freePort } from './ports.ts'
 
-/** Returns the path of `redis-server`, which is installed first where we may; null where there is none. */
+/** Returns the path of `redis-server`, which is installed first where we may; null if it cannot be installed. */
 export async function findRedisServer(): Promise<string | null> {
   const found = onPath('redis-server')
   if (found !== null) return found

@@ -215,6 +215,8 @@ describe('the house rules', () => {
     ['a literal spread to save lines', 'src/app.ts', '    ...{ name, email },'],
     ['a literal spread in a test', 'test/app.test.ts', '    ...{ name, email },'],
     ['a comment without a subject', 'src/app.ts', '/** Whoever asks waits. */'],
+    ['a comment without its noun', 'src/app.ts', '/** The coupon; null where there is none. */'],
+    ['a test name without its noun', 'test/app.test.ts', "test('refuses what is no coupon', work)"],
     ['a comment that is too wide', 'test/app.test.ts', `  // ${'x'.repeat(116)}`],
     ['a literal spread over lines', 'src/app.ts', '    ...{'],
     ['a day of its own', 'test/modules/orders/setup.ts', 'export const DAY_MS = 86_400_000'],

@@ -60,7 +60,7 @@ describe('a collection', () => {
       assert.match(text, /<meta name="robots" content="noindex">/, query)
       assert.doesNotMatch(text, /rel="canonical"/)
     }
-    // What is no filter changes nothing.
+    // A parameter that is not a filter changes nothing.
     for (const query of ['sort=sideways', 'price=cheap', 'utm_source=x']) {
       assert.match((await get(`${path}?${query}`)).text, /rel="canonical"/, query)
     }

@@ -25,7 +25,7 @@ const END_BACKEND_MS = [500, 3_000] as const
 /** A caller that is cut gets no answer to a request that was carried out. */
 const CUT_CALLERS_MS = [500, 3_000] as const
 
-/** The steps after which the drill says how far it is. */
+/** The steps after which the drill reports its progress. */
 const SAY_EVERY = 500
 
 const REST_MS = 60_000

@@ -16,7 +16,7 @@ const STOP_SECONDS = 60
 
 const run = promisify(execFile)
 
-/** Finds the server that runs on the cluster now; null where none does. Ignores a file that a dead server left. */
+/** Finds the server that runs on the cluster now; null if no server does. Ignores a file that a dead server left. */
 export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
   const found = await readPidFile(cluster)
   return found && (await serves(found.pid, cluster)) ? found : null

@@ -287,7 +287,7 @@ export const requeueUnknown = async (tx: Tx, id: string, limit: number): Promise
   return queued
 }
 
-/** Finds when the next recipient of a mailing is due; null where none is left. */
+/** Finds when the next recipient of a mailing is due; null if no recipient is left. */
 export const findNextDue = (tx: Tx, campaign_id: string) =>
   tx.one(
     Type.Object({ at: Nullable(Timestamp) }),

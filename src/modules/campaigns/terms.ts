@@ -95,7 +95,11 @@ const LATER = 'must be after starts_at'
 function checkBudget({ budget: before }: Known, { budget }: CampaignPatch, check: Check): void {
   const used = before !== null && 'used' in before ? before.used : 0
   if (budget === undefined || used === 0) return
-  check(budget?.type === before?.type, 'budget.type', 'cannot change once some of it is used')
+  check(
+    budget?.type === before?.type,
+    'budget.type',
+    'cannot change once a part of the budget is used',
+  )
 }
 
 /** Returns when a campaign is to start and end. Without a time it starts now. */

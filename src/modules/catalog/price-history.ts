@@ -13,7 +13,7 @@ const isReduced = (price: Pick<VariantFields, 'price_cents' | 'compare_at_price_
 
 /**
  * Keeps the price that a change of a variant ends, and returns the lowest price of the 30 days before the reduction
- * that is announced after it; null where none is announced, and where nothing was sold at another price before.
+ * that is announced after it; null if none is announced, and if nothing was sold at another price before.
  *
  * A reduction begins with its price, or when an unchanged price is first shown as reduced; it keeps what it began with
  * as long as its price stays. A price counts that shoppers could buy at: one of a draft or of a closed store does not.

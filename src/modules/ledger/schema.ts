@@ -234,6 +234,6 @@ export const Counts = Type.Object({
   unchained: Type.Integer(),
   /** Journals that are counted in both. */
   doubled: Type.Integer(),
-  /** Lines of later checkpoints at numbers where none should be. */
+  /** Lines of later checkpoints at numbers without a checkpoint of the loop. */
   stray: Type.Integer(),
 })

@@ -83,7 +83,7 @@ type Sums = Map<string, Balance>
 const sumsOf = (lines: readonly Balance[]): Sums =>
   new Map(lines.map((line) => [keyOf(line), line]))
 
-/** Adds up journals. If the sums at the start are unknown, they are from the next checkpoint on. */
+/** Adds up journals. If the sums at the start are unknown, they are known from the next checkpoint on. */
 function openSums(start: readonly Balance[] | null) {
   let sums = start === null ? null : sumsOf(start)
   return {

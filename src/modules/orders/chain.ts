@@ -56,7 +56,7 @@ export async function isSourceDisputed(
   return sources.length > 0 && (await queries.findDisputedSource(db, sources)) !== null
 }
 
-/** Finds the order whose payment a charge is: the first one of its chain. */
+/** Finds the order that a charge originally paid for: the first order of its chain. */
 export const firstOrderOf = async (
   db: Db,
   { charge_id, order_id, moved_from }: ChargeRow,

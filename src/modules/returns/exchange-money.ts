@@ -160,7 +160,7 @@ const tell = (
 
 /**
  * Locks the order that paid for the order of an exchange, before that order itself, which may be any order. Returns
- * that order, or null where there is none.
+ * that order, or null without one.
  */
 export async function lockExchanged(
   tx: Tx,

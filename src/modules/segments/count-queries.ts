@@ -43,7 +43,7 @@ export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> 
   return seconds
 }
 
-/** Locks the position of a store, and creates it where there is none. */
+/** Locks the position of a store, and creates it if the store has none yet. */
 export const lock = (tx: Tx) =>
   tx.run(sql`
     insert into segment_positions as p (tenant_ref, due_at) values (${tx.tenant}, null)

@@ -44,7 +44,7 @@ export interface OrderFacts {
   link: { url: string; days: number } | null
   /** Whether units of the order are still to be shipped. */
   hasMoreToShip: boolean
-  /** The subscriptions that the order has started, and when each is charged next. Left out where there are none. */
+  /** The subscriptions that the order has started, and when each is charged next. Left out if it has started none. */
   subscriptions?: { item: string; next_charge_at: string | null }[]
 }
 
@@ -94,7 +94,7 @@ export interface GiftCardFacts {
   balance_cents: number
   currency: string
   expires_at: string | null
-  /** The name and the message that the buyer of the card entered. Null where there are none. */
+  /** The name and the message that the buyer of the card entered. Null if the buyer entered neither. */
   recipient_name: string | null
   message: string | null
 }

@@ -6,7 +6,7 @@ import { loadCommon, loadOrder, type MailDeps, parcelFacts, refundFacts } from '
 import type { MailFacts, OrderFacts, SubscriptionFacts } from './facts.ts'
 import { isAboutSubscription, type MailKind, type MailLanguage } from './schema.ts'
 
-/** The facts of previews: those of an order of the store, or of a made-up one where none is named. */
+/** The facts of previews: those of an order of the store, or of a made-up order if no order is named. */
 
 export interface PreviewRequest {
   kind: MailKind

@@ -9,7 +9,7 @@ export interface Names {
   amount: string
   /** The item that a subscription delivers; empty for a mail about no subscription. */
   item: string
-  /** The day that the mail is about; empty where there is none. */
+  /** The day that the mail is about; empty for a mail without a day. */
   date: string
 }
 

@@ -383,7 +383,7 @@ export const operatorRoutes =
     )
   }
 
-/** Reads the number of a version. A text that is none becomes 0, which no version has. */
+/** Reads the number of a version. A text that is not a number becomes 0, which no version has. */
 const toVersion = (text: string): number => (/^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0)
 
 /** Reads the operator's reason to publish despite health claims. */

@@ -138,7 +138,7 @@ export const findNextDue = (db: Db, work: readonly DueWork[]) =>
 const held = (db: Db, { id, lease_token }: Lease) =>
   sql`tenant_ref = ${db.tenant} and id = ${id} and lease_token = ${lease_token}`
 
-/** Moves the clock forward to a time of the store, and returns how far it is then ahead. */
+/** Moves the clock forward to a time of the store, and returns its new offset. */
 export async function moveTo(tx: Tx, lease: Lease, at: string): Promise<number> {
   const moved = await tx.maybe(
     Type.Object({ offset_ms: Type.Integer() }),

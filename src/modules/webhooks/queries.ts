@@ -305,7 +305,10 @@ export const insertTest = (db: Db, row: TestRow) =>
 /** After how many bytes a page ends: five hundred of the largest events would not fit in memory. */
 const FEED_BYTES = 4_194_304
 
-/** Lists events up to `numberedTo`, which was read before: a reader may continue from it or from the last event. */
+/**
+ * Lists events up to `numberedTo`, the number of the last event that had one when the read began: a reader may continue
+ * after it.
+ */
 export const listFeed = (db: Db, after: number, numberedTo: number, limit: number) =>
   db.many(
     FeedEvent,

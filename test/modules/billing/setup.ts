@@ -112,7 +112,7 @@ export const shareBilling = (): { current: BillingApp } =>
 export const listInvoices = async (merchant: Caller) =>
   ok(await merchant.get(`${URL}/invoices`)).invoices
 
-/** The invoice of a month; undefined where there is none. */
+/** The invoice of a month; undefined without one. */
 export async function invoiceOf(merchant: Caller, period: string) {
   const found = (await listInvoices(merchant)).find(
     (each: { period: string }) => each.period === period,
