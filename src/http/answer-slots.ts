@@ -38,7 +38,7 @@ export interface AnswerSlots {
     of: { tenant: string; reader: string; signal: AbortSignal },
     send: () => Promise<void>,
   ): Promise<void>
-  /** Ends a connection whose reader does not take what waits for it. */
+  /** Ends a connection whose reader does not take what waits for it. The reader may have left before. */
   watch(response: ServerResponse): void
 }
 
@@ -92,7 +92,8 @@ export function createAnswerSlots({
     },
     watch(response) {
       const { socket } = response
-      if (socket === null) return
+      // A reader who has left already: nothing would end the timer.
+      if (socket === null || response.closed) return
       let before = socket.bytesWritten
       let waited = false
       const timer = setInterval(() => {

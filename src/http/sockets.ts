@@ -116,11 +116,13 @@ export function enforcePace(request: IncomingMessage, { bytes, everyMs, atMostMs
 /** Returns a signal that is aborted when the caller closes the connection before the answer is sent. */
 export function signalOfClose(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
-  response.once('close', () => {
+  const end = () => {
     // The caller does not read this answer any more; its status is for the log.
     const gone = new ApiError('request_timeout', { message: 'The caller closed the connection.' })
     if (!response.writableFinished) controller.abort(gone)
-  })
+  }
+  if (response.closed) end()
+  else response.once('close', end)
   return controller.signal
 }
 

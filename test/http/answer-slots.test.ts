@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createAnswerSlots } from '../../src/http/answer-slots.ts'
+import { signalOfClose } from '../../src/http/sockets.ts'
 import { FEED_SLOTS } from '../../src/modules/feeds/routes.ts'
 
 const open = new AbortController().signal
@@ -103,4 +105,24 @@ test('a reader who takes no bytes for a while loses its connection, and one who 
   slow.destroy()
   const answer = await fetch(`http://127.0.0.1:${port}/`)
   assert.equal((await answer.arrayBuffer()).byteLength, 65_536_000)
+})
+
+test('a reader who left before its answer began leaves no timer behind, and takes no slot', async (t) => {
+  const received = Promise.withResolvers<ServerResponse>()
+  const server = createServer((_request, response) => received.resolve(response))
+  t.after(() => server.close())
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const reader = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  reader.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  const response = await received.promise
+  const closed = once(response, 'close')
+  reader.destroy()
+  await closed
+  const timers = t.mock.method(globalThis, 'setInterval')
+  const slots = createAnswerSlots(FEED_SLOTS)
+  slots.watch(response)
+  assert.equal(timers.mock.callCount(), 0)
+  const of = { tenant: 'acme', reader: 'ann', signal: signalOfClose(response) }
+  const sent = slots.run(of, async () => assert.fail('it was sent to nobody'))
+  await assert.rejects(sent, { code: 'request_timeout' })
 })
