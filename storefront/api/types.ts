@@ -174,6 +174,15 @@ export interface Quote extends Totals {
   coupon: { code: string | null; applied: boolean; reason: string | null }
   store_credit_available_cents: number
   free_shipping_remaining_cents: number | null
+  /** What is charged again for each line that is subscribed to, with shipping and tax. */
+  renewals: readonly {
+    variant_id: string
+    quantity: number
+    interval: Subscription['interval']
+    interval_count: number
+    amount_cents: number
+    is_estimate?: true
+  }[]
   /** Whether the tax is not final, because it depends on an address that the request did not have. */
   address_required: boolean
   quote_token: string

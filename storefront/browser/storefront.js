@@ -64,6 +64,7 @@ const REPRICED = [
   '#summary-total',
   '#summary-body',
   '#tenders',
+  '#renewals',
   '[name="key"]',
   '[data-pay]',
   '#card-note',

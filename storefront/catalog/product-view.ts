@@ -12,7 +12,7 @@ import { giftCardFields } from './gift-card-fields.ts'
 import { hasFallen, lowestPriceNote, priceBefore, productGrid } from './product-cards.ts'
 import { gallery } from './product-gallery.ts'
 import { type Choice, type ChoiceGroup, choiceGroups, chooseVariant } from './product-options.ts'
-import { planChoice } from './purchase-plan.ts'
+import { planChoice, planPrice } from './purchase-plan.ts'
 import { productTrail } from './structured-data.ts'
 import { swatches } from './swatches.ts'
 
@@ -66,23 +66,25 @@ function article(context: PageContext, found: FoundProduct): Html {
 ${breadcrumb(context, found)}
 <div class="product-row">${gallery(context, product, chosen?.image_asset_ref ?? null)}
 <div class="product-text"><h1>${name}</h1>
-<div aria-live="polite">${chosen && priceBlock(context, chosen)}</div>
+<div aria-live="polite">${chosen && priceBlock(context, product, chosen)}</div>
 ${chosen ? addForm(context, product, chosen) : html`<p class="empty">${texts.notForSale}</p>`}
 ${description && html`<div class="prose product-description">${paragraphs(description)}</div>`}
 ${shippingNote(context, product)}
 </div></div></article>`
 }
 
-function priceBlock(context: PageContext, variant: Variant): Html {
+function priceBlock(context: PageContext, product: Product, variant: Variant): Html {
   const { texts, formatMoney } = context.site.locale
   const before = priceBefore(variant, context)
   const notes = [
     variant.gift_card ? null : taxNote(context.site),
     before === null ? null : lowestPriceNote(variant, context),
   ].filter((note) => note !== null)
-  return html`<div id="price" class="price-block"><p class="price">${before}<span data-price>${formatMoney(variant.price_cents, variant.currency)}</span>${
+  const once = html`<p class="price">${before}<span data-price>${formatMoney(variant.price_cents, variant.currency)}</span>${
     hasFallen(variant) && html` <span class="tag">${texts.sale}</span>`
-  }</p>${measurePriceText(context, variant)}${notes.map((note) => html`<p class="price-note">${note}</p>`)}</div>`
+  }</p>${measurePriceText(context, variant)}${notes.map((note) => html`<p class="price-note">${note}</p>`)}`
+  const plan = variant.available ? planPrice(context, product, variant) : null
+  return html`<div id="price" class="price-block">${plan === null ? once : html`<div class="price-once">${once}</div>${plan}`}</div>`
 }
 
 function addForm(context: PageContext, product: Product, chosen: Variant): Html {

@@ -22,6 +22,7 @@ import { addressRuleOf, cityLabel } from './address.ts'
 import { addressFields } from './address-view.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
 import { type HostedFields, hostedCardFields } from './hosted-fields.ts'
+import { renewalsNote } from './renewals-view.ts'
 import { orderSummary, type SummaryView } from './summary-view.ts'
 
 export interface CheckoutView extends SummaryView {
@@ -58,7 +59,7 @@ ${shippingSection(context, view)}
 <section><h2>${texts.payment}</h2>${tenderFields(context, view)}
 <fieldset id="card"${errors.card !== undefined && html` aria-describedby="card-error"`}${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend><div id="card-notice">${cardError(view)}</div>${cardInputs(texts, view)}</fieldset></section>
 <div id="statement">${statement(context, view)}</div>
-<div class="checkout-end">${payButton(context, view)}
+<div class="checkout-end">${renewalsNote(context, view)}${payButton(context, view)}
 ${cardNote(context, view)}${legalLinks(context)}</div>
 </div>
 ${orderSummary(context, view)}

@@ -70,6 +70,8 @@ export interface Placeholders {
     nextDates: { dates: Value }
     toRepeated: { every: Value }
     agreed: { what: Value }
+    about: { amount: Value }
+    chargedOn: { dates: Value }
     confirmationTo: { email: Value }
     subscribedTo: { what: Value }
     nextDelivery: { date: Value }

@@ -163,6 +163,8 @@ describe('buying again and again', () => {
     assert.equal(await note.isVisible(), false)
     await page.getByRole('radio', { name: /^Every month/ }).check()
     await note.getByText('Each delivery: $12.50 plus $5.90 shipping').waitFor()
+    await page.locator('[data-plan-price]', { hasText: '$12.50' }).waitFor()
+    assert.equal(await page.locator('[data-price]').isVisible(), false)
     await checkAccessibility()
     await page.getByRole('link', { name: /^Filter grind/ }).click()
     await page.locator('.variant-choice[aria-current]', { hasText: 'Filter grind' }).waitFor()

@@ -76,6 +76,22 @@ describe('buying on a phone', () => {
   })
 })
 
+describe('choosing to buy again and again', () => {
+  test('changes the price above the choice, with the script and without', async (t) => {
+    for (const options of [PHONE, { ...DESKTOP, javaScriptEnabled: false }]) {
+      const { page } = await open(t, options)
+      await page.goto('/products/house-coffee')
+      const [once, again] = [page.locator('[data-price]'), page.locator('[data-plan-price]')]
+      assert.deepEqual([await once.isVisible(), await again.isVisible()], [true, false])
+      await page.getByRole('radio', { name: /^Every month/ }).check()
+      assert.deepEqual([await once.isVisible(), await again.isVisible()], [false, true])
+      await page.locator('.price-plan').getByText('save 10%').waitFor()
+      await page.getByRole('radio', { name: /^Once/ }).check()
+      assert.deepEqual([await once.isVisible(), await again.isVisible()], [true, false])
+    }
+  })
+})
+
 describe('choosing a colour', () => {
   test('shows its picture in view of the shopper, and does not move the page', async (t) => {
     const { page, checkAccessibility } = await open(t, PHONE)

@@ -70,6 +70,55 @@ describe('the choice between once and again and again', () => {
     assert.match(plans, /Change, pause or cancel it at any time\./)
   })
 
+  test('changes the price above it, with the saving and the date of the next charge', async () => {
+    const { text } = await newShopper().get(`/products/${SLUG}`)
+    const price = part(text, /<div id="price"/, /<form id="buy"/)
+    const [once = '', again = ''] = price.split('<div class="price-plan">')
+    assert.match(once, /<span data-price>\$14\.00</)
+    assert.match(again, /<span data-plan-price>\$12\.50<\/span> <small>every month<\/small>/)
+    assert.match(again, /<span class="tag">save 10%</)
+    const { formatDay, dateValue } = getLocale('en-US', 'America/New_York')
+    const today = dateValue(new Date().toISOString())
+    const [next = ''] = comingDates(today, { interval: 'month', interval_count: 1 }, 1)
+    assert.ok(again.includes(`The next delivery is charged on ${formatDay(next)}.`), again)
+    const single = (await newShopper().get('/products/cedar-candle')).text
+    assert.doesNotMatch(single, /price-plan/)
+  })
+
+  test('is followed at the checkout by the amounts and dates of the next charges, before the payment', async () => {
+    const shopper = newShopper()
+    await add(shopper, coffee)
+    await add(shopper, coffee, { ...AGAIN, quantity: '2' })
+    await add(shopper, candle)
+    const { text } = await shopper.get('/checkout')
+    const again = part(text, /<div id="renewals">/, /<button[^>]* data-pay/)
+    const { formatDay, formatList, dateValue } = getLocale('en-US', 'America/New_York')
+    const today = dateValue(new Date().toISOString())
+    const dates = comingDates(today, { interval: 'month', interval_count: 1 }, 2).map(formatDay)
+    // Two at $12.50, shipping of $5.90, and seven per cent tax on the goods.
+    const said = `House Coffee (every month), 2\u00a0×: <strong>$32.65</strong> on ${formatList(dates)}`
+    assert.ok(again.includes(said), again)
+    assert.equal(again.split('<li>').length, 2, 'what is bought once is not charged again')
+    const path = await pay(shopper)
+    const id = /\/orders\/([0-9a-f-]+)/.exec(path)?.[1]
+    const { subscriptions } = (await merchant.get('/v1/merchant/subscriptions?limit=5')).body
+    const started = subscriptions.find(
+      (each: { origin_order_id: string }) => each.origin_order_id === id,
+    )
+    const read = await merchant.get(`/v1/merchant/subscriptions/${started.id}`)
+    assert.equal(read.body.subscription.next_charges[0].amount_cents, 3_265)
+  })
+
+  test('names no charges at a checkout of what is bought once, until all of it is to be sent again', async () => {
+    const shopper = newShopper()
+    await add(shopper, coffee)
+    const form = await shopper.get('/checkout')
+    assert.match(form.text, /<div id="renewals"><\/div>/)
+    const sent = { ...DETAILS, subscribe: '1', key: form.field('key') }
+    const seen = await shopper.post('/checkout/update', sent)
+    assert.match(seen.text, /<div id="renewals"><div class="panel renewals"/)
+  })
+
   test('is not offered for products that are sold once, in a gift card or if the store does not offer it', async () => {
     for (const slug of ['cedar-candle', 'gift-card']) {
       assert.doesNotMatch((await newShopper().get(`/products/${slug}`)).text, /name="plan"/)

@@ -7,7 +7,7 @@ import { until } from '../harness/eventually.ts'
 import { suiteScope } from '../harness/scope.ts'
 import { openShopper, type Seen } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
-import { countOrders, DETAILS, GOOD_CARD, withCart } from './setup.ts'
+import { countOrders, DETAILS, GOOD_CARD, variantOf, withCart } from './setup.ts'
 
 let shop: TestShop
 let provider: DestinationTax
@@ -107,6 +107,22 @@ describe('a store whose tax depends on the address', () => {
     const named = { ...inState('TX'), ...GOOD_CARD, name: 'Bob', key: other.field('key') }
     const order = await shopper.follow('/checkout', named)
     assert.equal(amountsOf(order).total, amountsOf(other).total)
+  })
+
+  test('names the next charges of a subscription, whose tax is worked out anew for each', async () => {
+    const shopper = openShopper(shop.url, 'demo.localhost')
+    const { id } = await variantOf(shop, 'house-coffee')
+    await shopper.post('/cart/add', { variant: id, quantity: '1', plan: 'subscribe' })
+    const form = await shopper.get('/checkout')
+    const renewalOf = ({ text }: Seen) =>
+      /id="renewals">.*<strong>([^<]*)<.*class="note">([^<]*)</.exec(text)?.slice(1)
+    assert.equal(renewalOf(form), undefined, 'the tax is not known yet')
+    const shown = await shopper.follow('/checkout', { ...inState('ME'), key: form.field('key') })
+    // 5.5 per cent of goods and shipping, as a share of the goods.
+    const [about = '', note] = renewalOf(shown) ?? []
+    assert.match(about, /^about \$18\.\d\d$/)
+    const told = 'Each with shipping and tax as they are today, until you cancel.'
+    assert.equal(note, `${told} The tax is worked out anew for each charge.`)
   })
 
   test('names what is wrong with the address, and asks for no card before its total is known', async () => {

@@ -10,6 +10,7 @@ import * as storeCredit from '../store-credit/service.ts'
 import { requireOffered, requirePolicies, requireServed } from './admission.ts'
 import { limitCodes } from './code-limit.ts'
 import { goodsOf, makeQuote } from './quote.ts'
+import { quotedRenewals } from './quoted-renewals.ts'
 import type { Preview, PreviewRequest } from './schema.ts'
 import { asksProvider, type CheckoutDeps, readSale, type Sale } from './service.ts'
 
@@ -114,6 +115,7 @@ function shownPreview(
     address_required,
     tenders,
     amount_due_cents: total_cents - paid_cents,
+    renewals: quotedRenewals(request, sale),
     quote_token: makeQuote(
       { key: keys.quote, clock: db.clock },
       {

@@ -14,7 +14,7 @@ import { Attestation, Changed } from '../orders/terms-schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
 import { TaxPolicy } from '../pricing/schema.ts'
 import { ShippingTerms } from '../shipping/schema.ts'
-import { StartedSubscription } from '../subscriptions/schema.ts'
+import { Interval, StartedSubscription } from '../subscriptions/schema.ts'
 
 /** More lines than a cart has, and few enough to price, reserve and write in one transaction. */
 const ITEMS_MAX = 500
@@ -170,6 +170,24 @@ export const Preview = Type.Object({
     minimum: 0,
     description: 'What is left for a card.',
   }),
+  renewals: Type.Array(
+    Type.Object({
+      variant_id: Id,
+      quantity: Type.Integer(),
+      interval: Interval,
+      interval_count: Type.Integer(),
+      amount_cents: Cents,
+      is_estimate: Type.Optional(
+        Type.Literal(true, {
+          description: 'Present where a tax provider computes the tax when the charge is made.',
+        }),
+      ),
+    }),
+    {
+      description:
+        'What the card is charged again for each line that is subscribed to, with shipping, tax and a coupon that recurs. The dates are counted from the day of the order.',
+    },
+  ),
   quote_token: Type.String({
     description:
       'Send it with the checkout within ten minutes: the order is then placed only at this total, otherwise the answer is 409 `price_changed`. While `address_required` is true it binds the items, discounts and shipping; the tax is worked out for the address of the checkout, whose answer says in `changed` what differs.',

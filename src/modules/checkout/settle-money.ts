@@ -22,7 +22,6 @@ import { settled, writeSettled } from '../orders/write-order.ts'
 import type { CardFacts, GatewayResult } from '../payments/adapters/schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import { withoutTax } from '../pricing/price.ts'
-import { rateOf } from '../pricing/tax.ts'
 import { termsIn } from '../shipping/terms.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
@@ -30,6 +29,7 @@ import { earnCommission } from './commission-money.ts'
 import { refuse } from './errors.ts'
 import type { Outcome } from './pay-order.ts'
 import { cardOf, decisionOf, placedFacts, requireWaiting, startedOf } from './placed-order.ts'
+import { taxEstimate } from './quoted-renewals.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** Ends a checkout, in one transaction with its answer: the order is placed, held or failed. */
@@ -229,7 +229,7 @@ function originOf(
     pricing: {
       ...termsIn(pricing),
       tax,
-      ...taxEstimate(order),
+      ...taxEstimate({ ...order, tax }),
       ...(referral_code !== null && { referral_code }),
     },
     gateway: paidBy?.gateway ?? null,
@@ -238,18 +238,6 @@ function originOf(
     card: card ?? paidBy?.card ?? null,
     card_fingerprint: paidBy?.card_fingerprint ?? null,
   }
-}
-
-/**
- * Estimates the tax rate of renewals from a tax provider's amount for this order's goods, so that their cost can be
- * shown.
- */
-function taxEstimate(order: OrderRow): { tax_estimate_bps?: number } {
-  const goods = order.subtotal_cents - order.discount_cents
-  const { tax = null } = order.pricing
-  if (rateOf(tax) !== null || order.tax_cents === 0 || goods === 0) return {}
-  const base = order.prices_include_tax ? Math.max(goods - order.tax_cents, 1) : goods
-  return { tax_estimate_bps: Math.round((order.tax_cents * 10_000) / base) }
 }
 
 const answerBody = (
