@@ -16,7 +16,7 @@ import { unsubscribeUrl } from './consent.ts'
 import * as newsletter from './newsletter.ts'
 import { exportCsv } from './newsletter-export.ts'
 import { NewsletterRequest, SUBSCRIBER_STATES, Subscriber } from './newsletter-schema.ts'
-import { languageOf, textsIn } from './newsletter-texts.ts'
+import { acceptedLanguage, languageOf, textsIn } from './newsletter-texts.ts'
 
 const tags = ['merchant-ops']
 const scope = 'manage:own_marketing' as const
@@ -134,18 +134,19 @@ function addConfirmation(pages: App, database: Database, deps: newsletter.Newsle
   pages.get(path, FORM_PAGE, async ({ params }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
     const page = await openPage(database, deps, opened, 'confirm')
-    if (page === null || page.isOver) return sendEnded(reply, page)
+    if (page === null || page.isOver) return sendEnded(reply, page, 'ended')
     return send(reply, page, buttonWith(page.texts.ask(page.store), page.texts.confirm))
   })
 
   pages.post(path, FORM_PAGE, async ({ params, ip }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
     const page = await openPage(database, deps, opened, 'confirm')
-    if (page === null || page.isOver || opened?.purpose !== 'confirm') return sendEnded(reply, page)
+    if (page === null || page.isOver || opened?.purpose !== 'confirm')
+      return sendEnded(reply, page, 'ended')
     const { db, texts, store, language } = page
     const text = newsletter.shownText(language, store)
     const reader = await newsletter.confirm(db, opened, { text, ip })
-    if (reader === null) return sendEnded(reply, page)
+    if (reader === null) return sendEnded(reply, page, 'ended')
     const leave = unsubscribeUrl(deps, db, reader.email)
     return send(
       reply,
@@ -167,17 +168,18 @@ function addLeaving(pages: App, database: Database, deps: newsletter.NewsletterD
   pages.get(path, page, async ({ params }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
     const shown = await openPage(database, deps, opened, 'unsubscribe')
-    if (shown === null) return sendEnded(reply, null)
+    if (shown === null) return sendEnded(reply, null, 'leaveEnded')
     return send(reply, shown, buttonWith(shown.texts.askLeave(shown.store), shown.texts.leave))
   })
 
   pages.post(path, page, async ({ params, ip, body }, reply) => {
     const opened = newsletter.open(deps, (params as Token).token)
     const shown = await openPage(database, deps, opened, 'unsubscribe')
-    if (shown === null || opened?.purpose !== 'unsubscribe') return sendEnded(reply, null)
+    if (shown === null || opened?.purpose !== 'unsubscribe')
+      return sendEnded(reply, null, 'leaveEnded')
     const source = isOneClick(body) ? 'one_click' : 'link'
     if ((await newsletter.leave(shown.db, opened, { source, ip })) === null) {
-      return sendEnded(reply, shown)
+      return sendEnded(reply, shown, 'leaveEnded')
     }
     return send(reply, shown, html`<p>${shown.texts.left(shown.store)}</p>`)
   })
@@ -238,9 +240,15 @@ const send = (reply: FastifyReply, { texts, language, look }: OpenedPage, body: 
     brand: look,
   })
 
-/** Sends the page of a link that is over. Where its store is not known, the page is in English. */
-function sendEnded(reply: FastifyReply, page: OpenedPage | null) {
-  if (page !== null) return send(reply.code(404), page, html`<p>${page.texts.ended}</p>`)
-  const { title, ended } = textsIn('en')
-  return sendPage(reply.code(404), { title, body: html`<p>${ended}</p>`, isForm: true })
+/**
+ * Sends the page of a link that cannot be used. Where its store is not known, the page is the platform's, in the
+ * language of the browser: links lead to the platform's host, which names no store.
+ */
+function sendEnded(reply: FastifyReply, page: OpenedPage | null, text: 'ended' | 'leaveEnded') {
+  if (page !== null) return send(reply.code(404), page, html`<p>${page.texts[text]}</p>`)
+  const language = acceptedLanguage(reply.request.headers['accept-language'])
+  const texts = textsIn(language)
+  const body = html`<p>${texts[text]}</p>`
+  reply.header('vary', 'accept-language')
+  return sendPage(reply.code(404), { title: texts.title, body, isForm: true, language })
 }

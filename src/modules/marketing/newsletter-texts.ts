@@ -15,7 +15,10 @@ interface Texts {
   leave: string
   askLeave(store: string): string
   left(store: string): string
+  /** A link to confirm that is over. */
   ended: string
+  /** A link to leave of which no reader is known. */
+  leaveEnded: string
 }
 
 const TEXTS: Record<string, Texts> = {
@@ -33,6 +36,8 @@ const TEXTS: Record<string, Texts> = {
     askLeave: (store) => `Do you no longer want the newsletter of ${store}?`,
     left: (store) => `You will get no more newsletters of ${store}.`,
     ended: 'This link has expired, or it is not complete. Please ask for the newsletter again.',
+    leaveEnded:
+      'This link is not complete. Please open it again from the latest newsletter that you got.',
   },
   de: {
     subject: (store) => `Möchten Sie von ${store} hören?`,
@@ -49,6 +54,8 @@ const TEXTS: Record<string, Texts> = {
     left: (store) => `Sie bekommen keinen Newsletter von ${store} mehr.`,
     ended:
       'Dieser Link ist abgelaufen oder unvollständig. Bitte bestellen Sie den Newsletter noch einmal.',
+    leaveEnded:
+      'Dieser Link ist unvollständig. Bitte öffnen Sie ihn erneut aus dem neuesten Newsletter, den Sie bekommen haben.',
   },
   es: {
     subject: (store) => `¿Quiere recibir noticias de ${store}?`,
@@ -64,6 +71,8 @@ const TEXTS: Record<string, Texts> = {
     askLeave: (store) => `¿Ya no quiere recibir el boletín de ${store}?`,
     left: (store) => `Ya no recibirá el boletín de ${store}.`,
     ended: 'Este enlace ha caducado o está incompleto. Pida el boletín otra vez, por favor.',
+    leaveEnded:
+      'Este enlace está incompleto. Ábralo de nuevo desde el último boletín que haya recibido, por favor.',
   },
   fr: {
     subject: (store) => `Voulez-vous recevoir des nouvelles de ${store} ?`,
@@ -80,6 +89,8 @@ const TEXTS: Record<string, Texts> = {
     left: (store) => `Vous ne recevrez plus la lettre d'information de ${store}.`,
     ended:
       "Ce lien n'est plus valable ou n'est pas complet. Veuillez redemander la lettre d'information.",
+    leaveEnded:
+      "Ce lien n'est pas complet. Veuillez l'ouvrir de nouveau depuis la dernière lettre d'information que vous avez reçue.",
   },
 }
 
@@ -94,6 +105,16 @@ export function textsIn(language: string): Texts {
 export const languageOf = (language: string): string => {
   const [own = ''] = language.split('-')
   return Object.hasOwn(TEXTS, own) ? own : 'en'
+}
+
+/** More than a browser sends. */
+const ACCEPTED_MAX = 200
+
+/** The first language of a browser that the texts are in: for a page whose store is not known. */
+export function acceptedLanguage(header: string | undefined): string {
+  const tags = (header ?? '').slice(0, ACCEPTED_MAX).toLowerCase().split(',')
+  const languages = tags.map((tag) => /^\s*([a-z]{2})\b/.exec(tag)?.[1] ?? '')
+  return languages.find((each) => Object.hasOwn(TEXTS, each)) ?? 'en'
 }
 
 /** The version of the question and its button. It changes with every change of them, in any language. */

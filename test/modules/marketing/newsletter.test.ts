@@ -171,6 +171,32 @@ describe('a newsletter', () => {
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
   })
 
+  test('tells the reader of a changed link what to do, in the language of the browser', async (t) => {
+    const { app } = await openReaders(t)
+    const open = async (path: string, language: string, method = 'GET') => {
+      const headers = {
+        'accept-language': language,
+        ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
+      }
+      const answer = await fetch(app.url + path, { method, headers })
+      assert.equal(answer.status, 404)
+      return answer.text()
+    }
+    for (const method of ['GET', 'POST']) {
+      const german = await open('/v1/newsletter/x', 'de-AT,de;q=0.9,en;q=0.8', method)
+      assert.match(german, /<html lang="de">/)
+      assert.match(german, /Bitte bestellen Sie den Newsletter noch einmal/)
+      // A reader who wants to leave is not told to ask for the newsletter again.
+      const leaving = await open('/v1/unsubscribe/x', 'de', method)
+      assert.match(
+        leaving,
+        /<h1>Newsletter<\/h1>\s*<p>Dieser Link ist unvollständig\. Bitte öffnen Sie ihn/,
+      )
+      assert.doesNotMatch(leaving, /noch einmal/)
+      assert.match(await open('/v1/unsubscribe/x', 'ja', method), /<html lang="en">/)
+    }
+  })
+
   test('refuses a button that another site presses', async () => {
     const { ask, linksTo, press, subscriber } = await openStore()
     await ask('ann@example.com')
