@@ -4,7 +4,7 @@ import { deliveryAddress } from '../orders/ship-to.ts'
 import type { DocumentStore } from './invoice.ts'
 import type { PackingSlip } from './schema.ts'
 
-/** The packing slip of a parcel: its contents, and no price. */
+/** The packing slip of a parcel: its content, without price or picture (decision 0081). */
 export function packingSlipOf(
   store: DocumentStore,
   parcel: Fulfillment,
