@@ -1,4 +1,5 @@
 import { isCountry } from '../../manifest/countries.ts'
+import { isolated, isRightToLeft, writeMoney } from '../../manifest/right-to-left.ts'
 import { isTranslated, type Texts, textsIn } from './texts.ts'
 
 /**
@@ -31,26 +32,6 @@ export interface Locale {
   dateValue(iso: string): string
   formatList(entries: readonly string[]): string
 }
-
-/** Scripts that are written from right to left. */
-const RIGHT_TO_LEFT = new Set([
-  'Adlm',
-  'Arab',
-  'Hebr',
-  'Mand',
-  'Nkoo',
-  'Rohg',
-  'Samr',
-  'Syrc',
-  'Thaa',
-])
-
-/** Whether a language is written from right to left, by its usual script or the one that it names, as `az-Arab`. */
-const isRightToLeft = (language: string): boolean =>
-  RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '')
-
-/** Keeps the parts of an amount in their order, whatever is written around it. */
-const isolated = (text: string): string => `\u2068${text}\u2069`
 
 /**
  * The locale of a page that belongs to no store: the first translated language that the browser
@@ -129,12 +110,12 @@ function createLocale(language: string, timeZone: string): Locale {
     countryName: (code) => (isCountry(code) ? (regions.of(code) ?? code) : code),
     formatAmount: (cents, currency) => decimalAmount(cents, currency).replace('.', point),
     formatMoney: (cents, currency) =>
-      write(currencyFormat(currency).format(cents / 10 ** fractionDigits(currency))),
+      writeMoney(currencyFormat(currency), cents / 10 ** fractionDigits(currency), isTurned),
     formatRate: (bps) => percent.format(bps / 10_000),
-    formatTime: (iso) => time.format(new Date(iso)),
-    formatDay: (iso) => (CALENDAR_DAY.test(iso) ? calendarDay : day).format(new Date(iso)),
-    formatDays: (first, last) => days.formatRange(new Date(first), new Date(last)),
-    formatDate: (iso) => date.format(new Date(iso)),
+    formatTime: (iso) => write(time.format(new Date(iso))),
+    formatDay: (iso) => write((CALENDAR_DAY.test(iso) ? calendarDay : day).format(new Date(iso))),
+    formatDays: (first, last) => write(days.formatRange(new Date(first), new Date(last))),
+    formatDate: (iso) => write(date.format(new Date(iso))),
     dateValue: (iso) => plainDate.format(new Date(iso)),
     formatList: (entries) => list.format(entries),
   }

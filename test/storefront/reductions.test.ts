@@ -158,6 +158,21 @@ describe('a store that is written from right to left', () => {
     }
   })
 
+  test('keeps the sign of a currency beside its letters, and the parts of a date in their order', () => {
+    const { formatMoney, formatDay, formatDate, formatTime, formatDays } = getLocale('ar', 'UTC')
+    for (const [currency, sign] of [
+      ['USD', 'US$'],
+      ['GBP', 'UK£'],
+    ] as const) {
+      assert.ok(formatMoney(1_800, currency).includes(`\u2068${sign}\u2069`), currency)
+    }
+    const dates = [formatDay, formatDate, formatTime].map((write) => write('2026-12-19T10:00:00Z'))
+    for (const text of [...dates, formatDays('2026-12-19', '2026-12-21')]) {
+      assert.match(text, /^\u2068[^\u2068\u2069]+\u2069$/)
+    }
+    assert.equal(getLocale('de', 'UTC').formatDay('2026-12-19'), '19. Dezember 2026')
+  })
+
   test('keeps each price in one piece, whatever stands beside it', () => {
     for (const language of ['ar', 'he', 'fa', 'ur']) {
       assert.match(getLocale(language, 'UTC').formatMoney(1_234, 'USD'), /^\u2068.+\u2069$/s)

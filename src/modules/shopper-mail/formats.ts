@@ -1,4 +1,5 @@
 import { isCountry } from '../../../manifest/countries.ts'
+import { isolated, isRightToLeft, writeMoney } from '../../../manifest/right-to-left.ts'
 
 /** How amounts, dates and countries are written in a store's language. */
 export interface Formats {
@@ -30,6 +31,7 @@ function createFormats(language: string, timeZone: string): Formats {
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone })
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
   const regions = new Intl.DisplayNames(language, { type: 'region' })
+  const isTurned = isRightToLeft(language)
   const currencyOf = (currency: string) => {
     const found = currencies.get(currency)
     if (found !== undefined) return found
@@ -41,10 +43,13 @@ function createFormats(language: string, timeZone: string): Formats {
   return {
     money: (cents, currency) => {
       const { format, unit } = currencyOf(currency)
-      return format.format(cents / unit)
+      return writeMoney(format, cents / unit, isTurned)
     },
     rate: (bps) => percent.format(bps / 10_000),
-    date: (iso) => date.format(new Date(iso)),
+    date: (iso) => {
+      const text = date.format(new Date(iso))
+      return isTurned ? isolated(text) : text
+    },
     country: (code) => (isCountry(code) ? (regions.of(code) ?? code) : code),
   }
 }

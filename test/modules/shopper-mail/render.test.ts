@@ -12,6 +12,13 @@ import { writeMail } from '../../../src/modules/shopper-mail/service.ts'
 import { wordsIn } from '../../../src/modules/shopper-mail/words.ts'
 import { readBrand } from '../../../src/modules/sites/brand.ts'
 
+test('an amount and a date of a mail keep the order of their parts from right to left', () => {
+  const { money, date } = formatsOf('ar', 'UTC')
+  assert.match(money(1_800, 'GBP'), /^\u2068.*\u2068UK£\u2069.*\u2069$/)
+  assert.match(date('2026-12-19T10:00:00Z'), /^\u2068[^\u2068]+\u2069$/)
+  assert.equal(formatsOf('en', 'UTC').money(1_800, 'GBP'), '£18.00')
+})
+
 const HOSTILE = `"><img src=x onerror=alert(1)>\r\nBcc: eve@example.com\u2028</title><script>`
 
 /** Facts with every part, whatever the kind needs. */
