@@ -85,7 +85,7 @@ describe('a sale', () => {
     assert.doesNotMatch(dear, /class="badge"|<s /)
     await reduce('cheap', 900, { price_cents: 800, compare_at_price_cents: 900 }, [5_000])
     const cheap = await cardSoon('cheap')
-    assert.match(cheap, /class="badge">Sale<.*\$9\.00<\/s> from \$8\.00/s)
+    assert.match(cheap, /class="badge">Sale<.*\$9\.00<\/s> <span class="card-now">from \$8\.00/s)
   })
 
   test('a sale of the demo says so, in each language of the storefront', () => {
