@@ -1,5 +1,6 @@
 import type { ApiDocument, Operation, Parameter } from '../../src/http/api-document.ts'
 import type { Plane } from '../../src/http/route.ts'
+import { RESOURCES } from '../../test/harness/all-resources.ts'
 import { CATALOG, ORDERS, type Pair } from './size.ts'
 import type { Target } from './targets.ts'
 
@@ -73,12 +74,19 @@ interface Value {
 const of = (name: string): Value => ({ label: `<${name}>`, in: (target) => target[name] })
 const fixed = (value: string): Value => ({ label: value, in: () => value })
 
+type PathValue = readonly [route: string, name: string, value: Value]
+
+/** The ids that the resources of modules name. */
+const RESOURCE_IDS = RESOURCES.flatMap(({ scale }) =>
+  Object.entries(scale?.paths ?? {}).map(([route, target]): PathValue => [route, 'id', of(target)]),
+)
+
 /** Path parameters, by the beginning of their route and by name; the first that fits counts. */
-const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value])[] = [
+const PATH_VALUES: readonly PathValue[] = [
+  ...RESOURCE_IDS,
   ['/v1/merchant/catalog/products/', 'id', of('product_id')],
   ['/v1/merchant/catalog/collections/', 'id', of('collection_id')],
   ['/v1/merchant/orders/', 'id', of('order_id')],
-  ['/v1/merchant/fulfillments/', 'id', of('fulfillment_id')],
   ['/v1/merchant/returns/', 'id', of('return_id')],
   ['/v1/merchant/subscriptions/', 'id', of('plan_id')],
   ['/v1/tenants/{tenant}/subscriptions/', 'id', of('plan_id')],
@@ -90,14 +98,9 @@ const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value
   ['/v1/merchant/fraud/bans/', 'id', of('ban_id')],
   ['/v1/merchant/gift-cards/', 'id', of('gift_card_id')],
   ['/v1/merchant/inventory/locations/', 'id', fixed('default')],
-  ['/v1/merchant/inventory/counts/', 'id', of('count_id')],
-  ['/v1/merchant/purchasing/vendors/', 'id', of('vendor_id')],
-  ['/v1/merchant/purchasing/orders/', 'id', of('purchase_order_id')],
   ['/v1/merchant/affiliates/commissions/', 'id', of('commission_id')],
   ['/v1/merchant/affiliates/payouts/', 'id', of('payout_id')],
   ['/v1/merchant/affiliates/', 'id', of('affiliate_id')],
-  ['/v1/merchant/marketing/coupons/', 'id', of('coupon_id')],
-  ['/v1/merchant/marketing/segments/', 'id', of('segment_id')],
   ['/v1/merchant/marketing/campaigns/', 'id', of('campaign_id')],
   ['/v1/merchant/pricing-groups/', 'id', of('group_id')],
   ['/v1/merchant/store-credit/', 'customer_ref', of('credit_ref')],
@@ -121,8 +124,15 @@ const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value
 const NOTHING = { ...fixed('nothing-has-this'), label: 'none' }
 const NO_ID = { ...fixed('00000000-0000-4000-8000-000000000000'), label: 'none' }
 
+type QueryValues = readonly [route: string, name: string, values: Value[]]
+
+/** Filters by an id of a resource. */
+const RESOURCE_FILTERS = RESOURCES.flatMap(({ scale }) =>
+  Object.keys(scale?.targets ?? {}).map((name): QueryValues => ['', name, [of(name), NO_ID]]),
+)
+
 /** Values of the filters that have no fixed set, by the beginning of the route and by name. */
-const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Value[]])[] = [
+const QUERY_VALUES: readonly QueryValues[] = [
   ['/v1/merchant/customers', 'q', [of('email'), fixed('customer'), NOTHING]],
   ['/v1/merchant/catalog/products', 'q', [fixed('harbour'), of('product_name'), NOTHING]],
   ['/v1/merchant/orders', 'q', [of('email'), fixed('customer-'), of('sku'), NOTHING]],
@@ -155,7 +165,6 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['', 'event_id', [of('event_id'), NO_ID]],
   ['', 'order_id', [of('order_id'), NO_ID]],
   ['', 'variant_id', [of('variant_id'), NO_ID]],
-  ['', 'vendor_id', [of('vendor_id'), NO_ID]],
   ['', 'affiliate_id', [of('affiliate_id'), NO_ID]],
   ['', 'location_id', [fixed('default'), NOTHING]],
   ['', 'lead_time_days', [fixed('14')]],
@@ -180,6 +189,7 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['', 'variants', [of('variant_id'), NO_ID]],
   ['', 'related_to', [of('slug'), NOTHING]],
   ['', 'part', [fixed('1')]],
+  ...RESOURCE_FILTERS,
 ]
 
 /** Parameters that choose a page and are no filter. */

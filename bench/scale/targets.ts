@@ -1,7 +1,13 @@
 import type pg from 'pg'
+import { joinNamed } from '../../src/compose/join.ts'
+import { RESOURCES } from '../../test/harness/all-resources.ts'
 
 /** The values that requests name in one store, by the name of the parameter. */
 export type Target = Readonly<Record<string, string>>
+
+const RESOURCE_TARGETS = Object.entries(
+  joinNamed<string>(RESOURCES.map(({ scale }) => scale?.targets)),
+).map(([name, query]) => `(${query}) as ${name}`)
 
 /**
  * Reads ids and values of a store, from the middle of its history, where neither end is in memory by
@@ -18,9 +24,6 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                       as collection_id,
                     (select slug from collections where tenant_ref = $1 order by slug limit 1)
                       as collection,
-                    (select id from coupons where tenant_ref = $1 limit 1) as coupon_id,
-                    (select id from segments where tenant_ref = $1 order by created_at limit 1)
-                      as segment_id,
                     (select id from campaigns where tenant_ref = $1 limit 1) as campaign_id,
                     (select id from gift_cards where tenant_ref = $1 order by created_at limit 1)
                       as gift_card_id,
@@ -30,8 +33,6 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                       order by created_at limit 1) as credit_ref,
                     (select id from pricing_groups where tenant_ref = $1 order by name limit 1)
                       as group_id,
-                    (select id from fulfillments where tenant_ref = $1 order by created_at limit 1)
-                      as fulfillment_id,
                     (select id from returns where tenant_ref = $1 order by created_at limit 1)
                       as return_id,
                     (select id from webhook_subscriptions where tenant_ref = $1) as subscription_id,
@@ -47,24 +48,18 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                       as sha256,
                     (select id from fraud_bans where tenant_ref = $1 limit 1) as ban_id,
                     (select id from domains where tenant_ref = $1) as domain_id,
-                    (select vendor_id from purchase_orders where tenant_ref = $1
-                      order by po_number limit 1) as vendor_id,
-                    (select id from purchase_orders where tenant_ref = $1
-                      order by po_number limit 1) as purchase_order_id,
                     (select id from affiliates where tenant_ref = $1 order by created_at limit 1)
                       as affiliate_id,
                     (select id from affiliate_commissions where tenant_ref = $1
                       order by created_at limit 1) as commission_id,
                     (select id from affiliate_payouts where tenant_ref = $1
                       order by created_at limit 1) as payout_id,
-                    (select id from stock_counts where tenant_ref = $1
-                      order by created_at limit 1) as count_id,
                     (select id from entitlement_requests where tenant_ref = $1 limit 1) as request_id,
                     (select key from idempotency_keys where tenant_ref = $1 limit 1) as answered_key,
                     (select id from billing_invoices where tenant_ref = $1 and status = 'open')
                       as billing_invoice_id,
                     (select event_id from gateway_events where tenant_ref = $1 limit 1)
-                      as gateway_event_id
+                      as gateway_event_id, ${RESOURCE_TARGETS.join(', ')}
                from orders o
                join order_items i on i.tenant_ref = o.tenant_ref and i.order_id = o.id
                join products p on p.tenant_ref = i.tenant_ref and p.id = i.product_id

@@ -9,10 +9,8 @@ const FOLDER = new URL('../modules/', import.meta.url)
 export const RESOURCES: readonly Resources[] = await loadResources()
 
 async function loadResources(): Promise<Resources[]> {
-  const found = globSync('*/resources.ts', { cwd: FOLDER })
-  const files = MODULES.map(({ name }) => `${name}/resources.ts`).filter((file) =>
-    found.includes(file),
-  )
+  const found = globSync('*/{,*-}resources.ts', { cwd: FOLDER }).toSorted()
+  const files = MODULES.flatMap(({ name }) => found.filter((file) => file.startsWith(`${name}/`)))
   const lost = found.find((file) => !files.includes(file))
   if (lost !== undefined) throw new Error(`test/modules/${lost} belongs to no module`)
   const loaded = await Promise.all(files.map((file) => import(new URL(file, FOLDER).href)))

@@ -102,6 +102,8 @@ export async function openListPlans(t: TestContext, seed: (admin: pg.Client) => 
   }
 }
 
+export type ListPlans = Awaited<ReturnType<typeof openListPlans>>
+
 const FIRST = { limit: 10, offset: 0 }
 
 type Check = (query: pg.QueryConfig, isPlannedAnew: boolean) => Promise<void>

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { Database } from '../../../src/db/database.ts'
 import { roleUrl } from '../../../src/db/roles.ts'
 import { deriveKey } from '../../../src/kernel/tokens.ts'
+import { RESOURCES } from '../../../test/harness/all-resources.ts'
 import { listStoreSizes, type Size } from '../size.ts'
 import { AFFILIATE_STEPS } from './affiliates.ts'
 import { AFTER_SALE_STEPS } from './after-sale.ts'
@@ -18,7 +19,6 @@ import { ORDER_STEPS } from './orders.ts'
 import { PAYMENT_STEPS } from './payments.ts'
 import { countOrders, PEOPLE_STEPS } from './people.ts'
 import { planSteps, type Step } from './plan.ts'
-import { PURCHASING_STEPS } from './purchasing.ts'
 import { SHOPPER_MAIL_STEPS } from './shopper-mail.ts'
 import { STOCK_STEPS } from './stock.ts'
 import { STORE_STEPS } from './stores.ts'
@@ -58,7 +58,6 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...PAYMENT_STEPS,
     ...GIFT_CARD_STEPS,
     ...STOCK_STEPS,
-    ...PURCHASING_STEPS,
     ...AFFILIATE_STEPS,
     ...LEDGER_STEPS,
     ...WEBHOOK_STEPS,
@@ -67,6 +66,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...FRAUD_STEPS,
     ...AUDIT_STEPS,
     ...TEST_CLOCK_STEPS,
+    ...RESOURCES.flatMap(({ scale }) => scale?.fill ?? []),
     ...ANALYTICS_STEPS,
     ...PEOPLE_STEPS,
     ...BILLING_STEPS,

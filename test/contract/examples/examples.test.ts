@@ -6,9 +6,11 @@ import { loadEvents } from '../../../src/compose/events.ts'
 import type { ApiDocument } from '../../../src/http/api-document.ts'
 import { countAndClose } from '../../../src/modules/billing/jobs.ts'
 import { nameOf } from '../../../src/modules/webhooks/describe.ts'
+import { RESOURCES } from '../../harness/all-resources.ts'
 import type { Caller } from '../../harness/app.ts'
 import { runWorker } from '../../harness/books.ts'
 import { startNmi } from '../../harness/nmi.ts'
+import type { ExampleOrder } from '../../harness/resources.ts'
 import { moveTo } from '../../harness/store-time.ts'
 import { countAll } from '../../modules/analytics/setup.ts'
 import {
@@ -54,7 +56,6 @@ const SHIP_TO = {
 
 const INVENTORY = '/v1/merchant/inventory'
 const PURCHASES = '/v1/merchant/purchasing'
-const PARCELS = '/v1/merchant/fulfillments'
 const RETURNS = '/v1/merchant/returns'
 
 test('the examples of the API document are what the routes answer', async (t) => {
@@ -84,7 +85,6 @@ test('the examples of the API document are what the routes answer', async (t) =>
   const cup = await addVariant(merchant, 900, { name: 'Cup' }, { sku: 'CUP-1' })
 
   await stockUp(merchant, tea, cup)
-  await buyGoods(merchant, tea)
   await countStock(merchant, tea)
 
   const buy = async (items: object[], members: object = {}) => {
@@ -97,12 +97,16 @@ test('the examples of the API document are what the routes answer', async (t) =>
   ])
   const second = await buy([{ variant_id: tea, quantity: 3 }])
   const third = await buy([{ variant_id: cup, quantity: 2 }])
-  await sendParcels(merchant, { first, second, third })
+  await chooseReaders(merchant)
+  const operator = recorder.recorded(app.operator)
+  const orders = { first, second, third }
+  for (const { examples } of RESOURCES) {
+    await examples?.({ app, merchant, storefront, operator, tea, cup, orders })
+  }
   await app.sendAll()
   await takeBack(merchant, storefront, first)
-  await readMails(merchant, recorder.recorded(app.operator))
-  await chooseReaders(merchant)
-  await hearOfBounces(recorder.recorded(app.anyone), recorder.recorded(app.operator))
+  await readMails(merchant, operator)
+  await hearOfBounces(recorder.recorded(app.anyone), operator)
 
   await recruit({
     merchant,
@@ -136,7 +140,7 @@ test('the examples of the API document are what the routes answer', async (t) =>
   assert.deepEqual(JSON.parse(readFileSync(FILE, 'utf8')), examples)
 })
 
-/** Consents, suppressions, and the people that a merchant would write to. */
+/** Consents and suppressions. */
 async function chooseReaders(merchant: Caller): Promise<void> {
   const url = '/v1/merchant/marketing'
   const given = {
@@ -154,24 +158,6 @@ async function chooseReaders(merchant: Caller): Promise<void> {
   const { suppression } = ok(await merchant.post(`${url}/suppressions`, rival), 201)
   ok(await merchant.get(`${url}/suppressions`))
   ok(await merchant.post(`${url}/suppressions/${suppression.id}/lift`))
-  const conditions = [
-    { field: 'consent', op: 'is', value: 'given' },
-    {
-      match: 'any',
-      conditions: [
-        { field: 'total_spent_cents', op: 'gte', value: 5_000 },
-        { field: 'orders_count', op: 'eq', value: 0 },
-      ],
-    },
-  ]
-  ok(await merchant.post(`${url}/segments/preview`, { match: 'all', conditions }))
-  const named = { name: 'Readers to win back', match: 'all', conditions }
-  const { segment } = ok(await merchant.post(`${url}/segments`, named), 201)
-  ok(await merchant.get(`${url}/segments`))
-  ok(await merchant.get(`${url}/segments/${segment.id}`))
-  const drinkers = [{ field: 'last_order_at', op: 'within_days', value: 90 }]
-  ok(await merchant.patch(`${url}/segments/${segment.id}`, { conditions: drinkers }))
-  ok(await merchant.send('DELETE', `${url}/segments/${segment.id}`))
 }
 
 /** A campaign with a coupon, and one that is mailed. */
@@ -287,34 +273,6 @@ async function stockUp(merchant: Caller, tea: string, cup: string): Promise<void
   await merchant.send('DELETE', `${INVENTORY}/locations/attic`)
 }
 
-/** A purchase order from its draft to its freight bill, and two that end otherwise. */
-async function buyGoods(merchant: Caller, tea: string): Promise<void> {
-  const contact = { name: 'Leaf & Co', email: 'sales@leaf.example', lead_time_days: 14 }
-  const { vendor } = ok(await merchant.post(`${PURCHASES}/vendors`, contact), 201)
-  ok(await merchant.get(`${PURCHASES}/vendors`))
-  ok(await merchant.get(`${PURCHASES}/vendors/${vendor.id}`))
-  ok(await merchant.patch(`${PURCHASES}/vendors/${vendor.id}`, { phone: '+1 307 555 0100' }))
-  const url = `${PURCHASES}/orders`
-  const draft = async () => {
-    const lines = [{ variant_id: tea, quantity: 60, unit_cost_cents: 410 }]
-    return ok(await merchant.post(url, { vendor_id: vendor.id, lines }), 201).purchase_order
-  }
-  const { id, lines } = await draft()
-  ok(await merchant.patch(`${url}/${id}`, { notes: 'Ring the bell twice.' }))
-  ok(await merchant.post(`${url}/${id}/order`))
-  const received = { lines: [{ line_id: lines[0].id, quantity: 25 }] }
-  ok(await merchant.post(`${url}/${id}/receive`, received, freshKey()))
-  const freight = { description: 'Freight', amount_cents: 2_500, split_by: 'quantity' }
-  ok(await merchant.post(`${url}/${id}/costs`, freight), 201)
-  ok(await merchant.get(`${url}/${id}/receipts`))
-  ok(await merchant.get(`${url}/${id}`))
-  ok(await merchant.post(`${url}/${id}/close`))
-  const unwanted = await draft()
-  ok(await merchant.post(`${url}/${unwanted.id}/cancel`))
-  ok(await merchant.get(`${url}?limit=5`))
-  ok(await merchant.get(`${INVENTORY}/${tea}/costs?limit=5`))
-}
-
 async function countStock(merchant: Caller, tea: string): Promise<void> {
   const url = `${INVENTORY}/counts`
   const begin = async () => {
@@ -330,45 +288,8 @@ async function countStock(merchant: Caller, tea: string): Promise<void> {
   ok(await merchant.get(url))
 }
 
-interface Placed {
-  order: { id: string }
-  items: { id: string; variant_id: string }[]
-}
-
-/** Three orders: one goes out with a label, one in bulk, and of one a part cannot be delivered. */
-async function sendParcels(
-  merchant: Caller,
-  { first, second, third }: Record<'first' | 'second' | 'third', Placed>,
-): Promise<void> {
-  ok(await merchant.get(`${PARCELS}/queue`))
-  ok(await merchant.get(`${PARCELS}/rates?order_id=${first.order.id}&weight_grams=800`))
-  const pack = async ({ order }: Placed, body?: object) =>
-    ok(await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`, body), 201).fulfillment
-      .id as string
-  const id = await pack(first, { weight_grams: 800 })
-  const label = { carrier: 'simulated', service: 'standard' }
-  ok(await merchant.post(`${PARCELS}/${id}/label`, label, freshKey()), 201)
-  ok(await merchant.get(`${PARCELS}/${id}/label`))
-  ok(await merchant.send('DELETE', `${PARCELS}/${id}/label`))
-  const shipped = { carrier: 'UPS', tracking_number: '1Z999AA10123456784' }
-  ok(await merchant.post(`${PARCELS}/${id}/ship`, shipped))
-  ok(await merchant.patch(`${PARCELS}/${id}/tracking`, { service: 'Ground' }))
-  ok(await merchant.post(`${PARCELS}/${id}/deliver`))
-  ok(await merchant.get(`${PARCELS}/${id}`))
-  const rows = [{ order_id: second.order.id, ship: true, carrier: 'DPD', tracking_number: '0550' }]
-  ok(await merchant.post(`${PARCELS}/bulk`, { orders: rows }))
-  ok(await merchant.get(`${PARCELS}?limit=2`))
-  const [cups] = third.items
-  const one = { items: [{ order_item_id: cups?.id, quantity: 1 }] }
-  ok(await merchant.post(`${PARCELS}/${await pack(third, one)}/cancel`))
-  ok(await merchant.post(`${PARCELS}/${await pack(third, one)}/ship`))
-  const rest = { reason: 'inventory', note: 'The last cup is chipped.' }
-  const url = `/v1/merchant/orders/${third.order.id}/cancel-remaining`
-  ok(await merchant.post(url, rest, freshKey()))
-}
-
 /** A return by the shopper, one by the merchant, and two that come to nothing. */
-async function takeBack(merchant: Caller, storefront: Caller, { order, items }: Placed) {
+async function takeBack(merchant: Caller, storefront: Caller, { order, items }: ExampleOrder) {
   const [tea, cup] = items
   const ask = async (item: { id: string } | undefined, reason: string) => {
     const lines = [{ order_item_id: item?.id, quantity: 1, reason }]

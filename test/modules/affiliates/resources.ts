@@ -114,4 +114,10 @@ export const resources: Resources = {
     select $1, gen_random_uuid(), affiliate_id, order_id, 'sale', 'USD', 10, 1, 'pending', now()
       from source`,
   },
+  beyond: {
+    affiliates: async (merchant) => {
+      await merchant.post('/v1/merchant/entitlements/enable', { feature_key: 'affiliates' })
+      return merchant.post(AFFILIATES, { name: 'A', email: `${randomUUID()}@a.example` })
+    },
+  },
 }

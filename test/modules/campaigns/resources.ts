@@ -97,4 +97,7 @@ export const resources: Resources = {
                         select tenant_ref, id, 'x@x.example', 'x@x.example'
                           from campaigns where tenant_ref = $1 limit 1`,
   },
+  beyond: {
+    campaigns: (merchant) => merchant.post(CAMPAIGNS, { name: 'May', channel: 'social' }),
+  },
 }

@@ -36,6 +36,15 @@ async function makeCollection(merchant: Caller) {
   return { id: made.body.collection.id as string }
 }
 
+const COLLECTIONS = '/v1/merchant/catalog/collections'
+
+/** Adds a variant to a new product. */
+export async function addVariant(merchant: Caller) {
+  const { id } = await makeProduct(merchant)
+  const body = { sku: randomUUID(), price_cents: 1 }
+  return merchant.post(`/v1/merchant/catalog/products/${id}/variants`, body)
+}
+
 export const resources: Resources = {
   fixtures: {
     'GET /v1/merchant/catalog/products/:id': makeProduct,
@@ -87,5 +96,10 @@ export const resources: Resources = {
              select tenant_ref, id, gen_random_uuid(), 1, 'USD' from products where tenant_ref = $1`,
     past_prices: `insert into past_prices (tenant_ref, variant_id, price_cents, currency)
                 select tenant_ref, id, 100, currency from variants where tenant_ref = $1`,
+  },
+  beyond: {
+    variants: addVariant,
+    collections: (merchant) => merchant.post(COLLECTIONS, { slug: randomUUID(), title: 'C' }),
+    collection_bytes: (merchant) => merchant.post(COLLECTIONS, { slug: randomUUID(), title: 'C' }),
   },
 }

@@ -19,4 +19,8 @@ export const resources: Resources = {
     storefront_tokens: `insert into storefront_tokens (tenant_ref, label, token_hash, hint)
                       values ($1, 'a test', sha256('x'), 'abcd')`,
   },
+  beyond: {
+    credentials: (merchant) =>
+      merchant.post('/v1/my/credentials', { label: 'another', scopes: ['read:own_store'] }),
+  },
 }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { joinNamed } from '../../../src/compose/join.ts'
 import { COUNTED } from '../../../src/compose/limits.ts'
+import { RESOURCES } from '../../harness/all-resources.ts'
 import type { Caller } from '../../harness/app.ts'
 import { openTestApp } from '../../harness/app.ts'
+import type { Resources } from '../../harness/resources.ts'
 
 const PRODUCTS = '/v1/merchant/catalog/products'
+
+type Attempt = NonNullable<Resources['beyond']>[string]
+const BEYOND = joinNamed<Attempt>(RESOURCES.map(({ beyond }) => beyond))
 
 test('limits of a store', async (t) => {
   const app = await openTestApp(t)
@@ -132,57 +137,13 @@ test('limits of a store', async (t) => {
 
   await t.test('hold for everything that a store can create', async () => {
     const acme = await app.merchant('kinds')
-    const p = (await acme.post(PRODUCTS, product())).body.product
-    const attempts: Record<string, () => ReturnType<Caller['post']>> = {
-      variants: () => acme.post(`${PRODUCTS}/${p.id}/variants`, { sku: 'one', price_cents: 1 }),
-      collections: () => acme.post('/v1/merchant/catalog/collections', { slug: 'c', title: 'C' }),
-      collection_bytes: () =>
-        acme.post('/v1/merchant/catalog/collections', { slug: 'c', title: 'C' }),
-      coupon_codes: () =>
-        acme.post('/v1/merchant/marketing/coupons', {
-          code: 'TEN',
-          type: 'percent',
-          percent_bps: 1_000,
-        }),
-      segments: () =>
-        acme.post('/v1/merchant/marketing/segments', {
-          name: 'S',
-          match: 'all',
-          conditions: [{ field: 'orders_count', op: 'gte', value: 1 }],
-        }),
-      campaigns: () =>
-        acme.post('/v1/merchant/marketing/campaigns', { name: 'May', channel: 'social' }),
-      bans: () => acme.post('/v1/merchant/fraud/bans', { kind: 'email', value: 'a@b.example' }),
-      locations: () =>
-        acme.post('/v1/merchant/inventory/locations', { id: 'shelf', name: 'Shelf' }),
-      affiliates: async () => {
-        await acme.post('/v1/merchant/entitlements/enable', { feature_key: 'affiliates' })
-        const email = `${randomUUID()}@a.example`
-        return acme.post('/v1/merchant/affiliates', { name: 'A', email })
-      },
-      vendors: () => acme.post('/v1/merchant/purchasing/vendors', { name: 'V' }),
-      purchase_orders: async () => {
-        const vendor = await acme.post('/v1/merchant/purchasing/vendors', { name: 'V' })
-        const sku = randomUUID()
-        const made = await acme.post(`${PRODUCTS}/${p.id}/variants`, { sku, price_cents: 1 })
-        return acme.post('/v1/merchant/purchasing/orders', {
-          vendor_id: vendor.body.vendor.id,
-          lines: [{ variant_id: made.body.variant.id, quantity: 1, unit_cost_cents: 1 }],
-        })
-      },
-      stock_counts: () => acme.post('/v1/merchant/inventory/counts', { location_id: 'default' }),
-      site_versions: () => acme.put('/v1/my/site/draft', { manifest: { brand: { name: 'A' } } }),
-      site_bytes: () => acme.put('/v1/my/site/draft', { manifest: { brand: { name: 'A' } } }),
-      credentials: () =>
-        acme.post('/v1/my/credentials', { label: 'another', scopes: ['read:own_store'] }),
-    }
-    for (const [limit, attempt] of Object.entries(attempts)) {
+    for (const [limit, attempt] of Object.entries(BEYOND)) {
       await setLimits('kinds', { [limit]: 0 })
-      const refused = await attempt()
+      const refused = await attempt(acme)
       assert.deepEqual([refused.status, refused.body.limit], [409, limit], refused.text)
       await setLimits('kinds', { [limit]: null })
     }
-    for (const attempt of Object.values(attempts)) assert.ok((await attempt()).status !== 503)
+    for (const attempt of Object.values(BEYOND)) assert.ok((await attempt(acme)).status !== 503)
   })
 
   await t.test('can be set for a tier and for all stores', async () => {

@@ -27,4 +27,8 @@ export const resources: Resources = {
     fraud_ban_hits: `insert into fraud_ban_hits (tenant_ref, ban_id)
                    values ($1, gen_random_uuid())`,
   },
+  beyond: {
+    bans: (merchant) =>
+      merchant.post('/v1/merchant/fraud/bans', { kind: 'email', value: 'a@b.example' }),
+  },
 }

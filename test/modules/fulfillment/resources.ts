@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { freshKey } from '../../contract/ids.ts'
 import type { Caller, TestApp } from '../../harness/app.ts'
-import type { Resources } from '../../harness/resources.ts'
+import type { ExampleOrder, ExampleShop, Resources } from '../../harness/resources.ts'
 import { placeOrder } from '../orders/resources.ts'
+import { ok } from '../returns/setup.ts'
 
 export async function packOrder(merchant: Caller, app: TestApp, more: object = {}) {
   const { id } = await placeOrder(merchant, app, more)
@@ -22,6 +24,8 @@ export async function shipOrder(merchant: Caller, app: TestApp, quantity = 2) {
   return { order_id: id, lines: [units] }
 }
 
+const PARCELS = '/v1/merchant/fulfillments'
+
 const SHIP_TO = {
   label: 'a canary',
   line1: '1 High Street',
@@ -33,6 +37,38 @@ const SHIP_TO = {
 
 export function packAddressed(merchant: Caller, app: TestApp) {
   return packOrder(merchant, app, { shipping_address: SHIP_TO })
+}
+
+/** Three orders: one goes out with a label, one in bulk, and of one a part cannot be delivered. */
+async function sendParcels({
+  merchant,
+  orders: { first, second, third },
+}: ExampleShop): Promise<void> {
+  ok(await merchant.get(`${PARCELS}/queue`))
+  ok(await merchant.get(`${PARCELS}/rates?order_id=${first.order.id}&weight_grams=800`))
+  const pack = async ({ order }: ExampleOrder, body?: object) =>
+    ok(await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`, body), 201).fulfillment
+      .id as string
+  const id = await pack(first, { weight_grams: 800 })
+  const label = { carrier: 'simulated', service: 'standard' }
+  ok(await merchant.post(`${PARCELS}/${id}/label`, label, freshKey()), 201)
+  ok(await merchant.get(`${PARCELS}/${id}/label`))
+  ok(await merchant.send('DELETE', `${PARCELS}/${id}/label`))
+  const shipped = { carrier: 'UPS', tracking_number: '1Z999AA10123456784' }
+  ok(await merchant.post(`${PARCELS}/${id}/ship`, shipped))
+  ok(await merchant.patch(`${PARCELS}/${id}/tracking`, { service: 'Ground' }))
+  ok(await merchant.post(`${PARCELS}/${id}/deliver`))
+  ok(await merchant.get(`${PARCELS}/${id}`))
+  const rows = [{ order_id: second.order.id, ship: true, carrier: 'DPD', tracking_number: '0550' }]
+  ok(await merchant.post(`${PARCELS}/bulk`, { orders: rows }))
+  ok(await merchant.get(`${PARCELS}?limit=2`))
+  const [cups] = third.items
+  const one = { items: [{ order_item_id: cups?.id, quantity: 1 }] }
+  ok(await merchant.post(`${PARCELS}/${await pack(third, one)}/cancel`))
+  ok(await merchant.post(`${PARCELS}/${await pack(third, one)}/ship`))
+  const rest = { reason: 'inventory', note: 'The last cup is chipped.' }
+  const url = `/v1/merchant/orders/${third.order.id}/cancel-remaining`
+  ok(await merchant.post(url, rest, freshKey()))
 }
 
 export const resources: Resources = {
@@ -61,5 +97,13 @@ export const resources: Resources = {
     insert into fulfillment_items (tenant_ref, fulfillment_id, order_item_id, position, variant_id, sku,
                                    product_name, quantity, stock_quantity)
     select $1, parcel.id, item.id, 0, item.id, 'x', 'x', 1, 0 from parcel, item`,
+  },
+  examples: sendParcels,
+  scale: {
+    targets: {
+      fulfillment_id:
+        'select id from fulfillments where tenant_ref = $1 order by created_at limit 1',
+    },
+    paths: { '/v1/merchant/fulfillments/': 'fulfillment_id' },
   },
 }

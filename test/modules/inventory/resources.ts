@@ -92,4 +92,32 @@ export const resources: Resources = {
     insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
     select $1, id, 'shelf', 1 from variant`,
   },
+  beyond: {
+    locations: (merchant) =>
+      merchant.post('/v1/merchant/inventory/locations', { id: 'top', name: 'Top' }),
+    stock_counts: (merchant) =>
+      merchant.post('/v1/merchant/inventory/counts', { location_id: 'default' }),
+  },
+  scale: {
+    // Their number follows that of the products. They found nothing missing.
+    fill: [
+      [
+        'cycle counts',
+        `
+    insert into stock_counts (tenant_ref, id, location_id, status, created_by, created_at, posted_at)
+    select tenant_ref, scale.id('count', tenant_ref, n), 'default', 'posted', 'merchant_key:scale',
+           now() - n * interval '1 hour', now()
+      from scale.plan p, generate_series(1, 1 + p.products / 10) as n;
+    insert into stock_count_lines (tenant_ref, count_id, variant_id, location_id, expected, counted,
+                                   is_open)
+    select tenant_ref, scale.id('count', tenant_ref, n),
+           scale.id('variant', tenant_ref, 1 + n % p.products), 'default', 5, 5, false
+      from scale.plan p, generate_series(1, 1 + p.products / 10) as n`,
+      ],
+    ],
+    targets: {
+      count_id: 'select id from stock_counts where tenant_ref = $1 order by created_at limit 1',
+    },
+    paths: { '/v1/merchant/inventory/counts/': 'count_id' },
+  },
 }

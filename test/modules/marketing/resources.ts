@@ -72,4 +72,12 @@ export const resources: Resources = {
                        select $1, gen_random_uuid(), id, 'a canary'
                          from coupons where tenant_ref = $1 limit 1`,
   },
+  beyond: {
+    coupon_codes: (merchant) =>
+      merchant.post(COUPONS, { code: 'TEN', type: 'percent', percent_bps: 1_000 }),
+  },
+  scale: {
+    targets: { coupon_id: 'select id from coupons where tenant_ref = $1 limit 1' },
+    paths: { '/v1/merchant/marketing/coupons/': 'coupon_id' },
+  },
 }

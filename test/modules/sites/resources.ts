@@ -14,4 +14,10 @@ export const resources: Resources = {
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
   ],
+  beyond: {
+    site_versions: (merchant) =>
+      merchant.put('/v1/my/site/draft', { manifest: { brand: { name: 'A' } } }),
+    site_bytes: (merchant) =>
+      merchant.put('/v1/my/site/draft', { manifest: { brand: { name: 'A' } } }),
+  },
 }
