@@ -45,11 +45,18 @@ type Shown = string | ((values: Values) => string) | { readonly [key: string]: S
 /** The same before the region is known: what says numbers is still a message. */
 type Read = string | ((values: Values) => string) | Message | { readonly [key: string]: Read }
 
+interface Language {
+  read: Read
+  rules: Intl.PluralRules
+  /** The texts for every region; null where a text says a number. */
+  shared: Shown | null
+}
+
 /** Makes texts from the tables of all languages. A language is read when it is first asked for. */
 export function translate<T extends object, Placeholders>(
   tables: Readonly<Record<string, T>> & { en: T },
 ): Translations<TextsOf<T, Placeholders>> {
-  const known = new Map<string, { read: Read; rules: Intl.PluralRules }>()
+  const known = new Map<string, Language>()
   const ownLanguage = (tag: string): string => tag.split('-')[0]?.toLowerCase() ?? ''
   const isTranslated = (tag: string) => Object.hasOwn(tables, ownLanguage(tag))
   const languageOf = (tag: string) => (isTranslated(tag) ? ownLanguage(tag) : 'en')
@@ -58,7 +65,9 @@ export function translate<T extends object, Placeholders>(
     if (found !== undefined) return found
     const table = (tables[language] ?? tables.en) as Table
     const rules = new Intl.PluralRules(language)
-    const made = { read: readTable(table, rules), rules }
+    const read = readTable(table, rules)
+    const shown = show(read, { format: String, rules })
+    const made = { read, rules, shared: shown === read ? shown : null }
     known.set(language, made)
     return made
   }
@@ -66,8 +75,8 @@ export function translate<T extends object, Placeholders>(
     languageOf,
     isTranslated,
     textsIn(tag, format = String) {
-      const { read, rules } = readLanguage(languageOf(tag))
-      return show(read, { format, rules }) as TextsOf<T, Placeholders>
+      const { read, rules, shared } = readLanguage(languageOf(tag))
+      return (shared ?? show(read, { format, rules })) as TextsOf<T, Placeholders>
     },
   }
 }

@@ -66,6 +66,10 @@ describe('translate', () => {
   test('shares what says no numbers among the regions of a language', () => {
     assert.equal(textsIn('en-US').order, textsIn('en-GB').order)
     assert.notEqual(textsIn('en-US').pages, textsIn('en-GB').pages)
+    const plain = translate<{ hello: string }, { hello: { name: string } }>({
+      en: { hello: 'Hello {name}' },
+    })
+    assert.equal(plain.textsIn('en-US'), plain.textsIn('it'))
   })
 
   test('compiles no message without its values, nor a translation without a key', () => {

@@ -36,7 +36,7 @@ export function toSheet(document: StoreDocument): Sheet {
       ship_to === null
         ? null
         : { label: texts.shipTo, lines: addressLines(ship_to, formats.country) },
-    page: texts.page,
+    page: texts.page({ page: '{page}', pages: '{pages}' }),
     ...parts,
   }
 }
@@ -44,7 +44,7 @@ export function toSheet(document: StoreDocument): Sheet {
 /** Returns the notice of a test or a cancelled document, which must not be taken for an ordinary one. */
 function noticeOf({ texts, formats }: Writing, { is_test, cancelled_at }: StoreDocument) {
   if (is_test) return texts.test
-  return cancelled_at === null ? null : texts.cancelledOn(formats.date(cancelled_at))
+  return cancelled_at === null ? null : texts.cancelledOn({ date: formats.date(cancelled_at) })
 }
 
 type Parts = Pick<Sheet, 'title' | 'facts' | 'columns' | 'rows' | 'sums' | 'footer'>
@@ -97,8 +97,12 @@ function writeSum(
   if (sum.kind === 'tax' || sum.kind === 'tax_inside') {
     const rate = sum.rate_bps === null ? null : formats.rate(sum.rate_bps)
     return sum.kind === 'tax'
-      ? { label: texts.tax(rate), value, weight: 'normal' }
-      : { label: texts.taxInside(rate), value, weight: 'quiet' }
+      ? { label: rate === null ? texts.tax : texts.taxAt({ rate }), value, weight: 'normal' }
+      : {
+          label: rate === null ? texts.taxInside : texts.taxInsideAt({ rate }),
+          value,
+          weight: 'quiet',
+        }
   }
   if (sum.kind === 'discount') {
     const label = sum.code === null ? texts.discount : `${texts.discount} ${cleanText(sum.code)}`
@@ -115,11 +119,13 @@ function writePayment(
   const value = money(payment.cents)
   if (payment.kind !== 'paid') {
     const write = payment.kind === 'refund' ? texts.refundOn : texts.changeOn
-    return { label: write(formats.date(payment.at)), value, weight: 'normal' }
+    return { label: write({ date: formats.date(payment.at) }), value, weight: 'normal' }
   }
   const { tender, brand, last4 } = payment
   const name = brand === null ? texts.tenders[tender] : capitalised(cleanText(brand))
-  const label = texts.paidWith(last4 === null ? name : texts.endingIn(name, last4))
+  const label = texts.paidWith({
+    what: last4 === null ? name : texts.endingIn({ what: name, last4 }),
+  })
   return { label, value, weight: 'normal' }
 }
 
@@ -146,6 +152,9 @@ function slipParts({ texts, formats }: Writing, slip: PackingSlip): Parts {
       details: detailsOf(texts, line),
     })),
     sums: [],
-    footer: slip.open_units > 0 ? [texts.moreFollows(texts.units(slip.open_units))] : [],
+    footer:
+      slip.open_units > 0
+        ? [texts.moreFollows({ units: texts.units({ count: slip.open_units }) })]
+        : [],
   }
 }

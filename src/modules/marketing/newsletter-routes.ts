@@ -135,7 +135,7 @@ function addConfirmation(pages: App, database: Database, deps: newsletter.Newsle
     const opened = newsletter.open(deps, (params as Token).token)
     const page = await openPage(database, deps, opened, 'confirm')
     if (page === null || page.isOver) return sendEnded(reply, page, 'ended')
-    return send(reply, page, buttonWith(page.texts.ask(page.store), page.texts.confirm))
+    return send(reply, page, buttonWith(page.texts.ask(page), page.texts.confirm))
   })
 
   pages.post(path, FORM_PAGE, async ({ params, ip }, reply) => {
@@ -151,7 +151,7 @@ function addConfirmation(pages: App, database: Database, deps: newsletter.Newsle
     return send(
       reply,
       page,
-      html`<p>${texts.confirmed(store)}</p><p><a href="${leave}">${texts.leave}</a></p>`,
+      html`<p>${texts.confirmed({ store })}</p><p><a href="${leave}">${texts.leave}</a></p>`,
     )
   })
 }
@@ -169,7 +169,7 @@ function addLeaving(pages: App, database: Database, deps: newsletter.NewsletterD
     const opened = newsletter.open(deps, (params as Token).token)
     const shown = await openPage(database, deps, opened, 'unsubscribe')
     if (shown === null) return sendEnded(reply, null, 'leaveEnded')
-    return send(reply, shown, buttonWith(shown.texts.askLeave(shown.store), shown.texts.leave))
+    return send(reply, shown, buttonWith(shown.texts.askLeave(shown), shown.texts.leave))
   })
 
   pages.post(path, page, async ({ params, ip, body }, reply) => {
@@ -181,7 +181,7 @@ function addLeaving(pages: App, database: Database, deps: newsletter.NewsletterD
     if ((await newsletter.leave(shown.db, opened, { source, ip })) === null) {
       return sendEnded(reply, shown, 'leaveEnded')
     }
-    return send(reply, shown, html`<p>${shown.texts.left(shown.store)}</p>`)
+    return send(reply, shown, html`<p>${shown.texts.left(shown)}</p>`)
   })
 }
 

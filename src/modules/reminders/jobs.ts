@@ -170,7 +170,7 @@ async function writeDraft(
   const url = storefrontUrl === null ? null : `${storefrontUrl}/cart`
   const listed = lines.map((line) => `- ${escapeMarkdown(line)}`).join('\n')
   return {
-    subject: texts.subject(name).slice(0, 200),
+    subject: texts.subject({ store: name }).slice(0, 200),
     body_markdown: `${intro}\n\n${listed}${url === null ? '' : `\n\n[${texts.link}](${url})`}`,
     text: `${intro}\n\n${lines.map((line) => `- ${line}`).join('\n')}${url === null ? '' : `\n\n${texts.link}: ${url}`}`,
     sender_name: null,

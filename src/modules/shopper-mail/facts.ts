@@ -1,7 +1,7 @@
 import type { MailStore } from '../sites/mail-content.ts'
 import type { Formats } from './formats.ts'
 import type { MailKind, MailLanguage } from './schema.ts'
-import type { Words } from './words-schema.ts'
+import type { Words } from './words.ts'
 
 /** The facts that a mail is written from. Which parts there are depends on its kind. */
 export interface MailFacts {

@@ -2,9 +2,22 @@ import { addressLines } from '../../../manifest/address-lines.ts'
 import type { Block, Content, ContentLine, ContentRow } from '../sites/mail-content.ts'
 import type { GiftCardFacts, ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
 import { isAboutSubscription, type MailKind } from './schema.ts'
-import type { Names, Words } from './words-schema.ts'
+import type { Words } from './words.ts'
 
 /** The contents of each kind of mail. */
+
+/** The texts that the sentences of a mail may contain. All of them are plain: the writer of the mail escapes them. */
+interface Names {
+  store: string
+  /** The number of the order, as `#1001`; empty for a mail without an order. */
+  order: string
+  /** An amount of money in the form of the language; empty where the mail has none. */
+  amount: string
+  /** The item that a subscription delivers; empty for a mail about no subscription. */
+  item: string
+  /** The day that the mail is about; empty for a mail without a day. */
+  date: string
+}
 
 type Blocks = (Block | false | null)[]
 
@@ -60,7 +73,7 @@ const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
     requestBlock(facts),
     facts.request && {
       type: 'note',
-      text: facts.words.payUntil(facts.formats.date(facts.request.expires_at)),
+      text: facts.words.payUntil({ date: facts.formats.date(facts.request.expires_at) }),
     },
     addressBlock(facts),
   ],
@@ -77,7 +90,7 @@ const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
 /** Makes the content of a mail from its facts. */
 export function contentOf(facts: MailFacts): Content {
   const { words, store, kind, order } = facts
-  const names = {
+  const names: Names = {
     store: store.name,
     order: order === null ? '' : `#${order.number}`,
     amount: amountOf(facts),
@@ -88,13 +101,13 @@ export function contentOf(facts: MailFacts): Content {
   const blocks = [{ type: 'text' as const, text: introOf(facts, names) }, ...TEMPLATES[kind](facts)]
   return {
     subject: oneLine(subject(names)),
-    reference: order === null ? null : words.orderNumber(names.order),
+    reference: order === null ? null : words.orderNumber(names),
     heading,
     blocks: blocks.filter((block) => block !== false && block !== null),
     footer: [
-      ...(order?.link ? [words.linkNote(order.link.days)] : []),
-      ...linkOf(facts).map(({ days }) => words.subscriptionLinkNote(days)),
-      ...(store.email === null ? [] : [words.questions(store.email)]),
+      ...(order?.link ? [words.linkNote(order.link)] : []),
+      ...linkOf(facts).map(words.subscriptionLinkNote),
+      ...(store.email === null ? [] : [words.questions({ email: store.email })]),
       whyOf(facts),
     ],
   }
@@ -104,7 +117,15 @@ export function contentOf(facts: MailFacts): Content {
 function introOf({ kind, words, order, request }: MailFacts, names: Names): string {
   if (request !== null && request.correction !== null) return words.correctionIntro(names)
   if (kind === 'order_placed' && hasOnlyGiftCards(order)) return words.giftCardsIntro
-  return words.kinds[kind].intro(names)
+  const { kinds } = words
+  if (names.amount === '') {
+    if (kind === 'order_cancelled') return kinds[kind].introUncharged(names)
+    if (kind === 'return_received') return kinds[kind].introUnrefunded(names)
+  }
+  if (kind === 'subscription_payment_failed' && names.date === '')
+    return kinds[kind].introLast(names)
+  const { intro } = kinds[kind]
+  return typeof intro === 'string' ? intro : intro(names)
 }
 
 /** Whether the order buys gift cards alone: nothing of it ships. */
@@ -113,9 +134,10 @@ function hasOnlyGiftCards(order: OrderFacts | null): boolean {
   return kept.length > 0 && kept.every(({ gift_card }) => gift_card)
 }
 
-function whyOf({ kind, words, store: { name } }: MailFacts): string {
-  if (kind === 'gift_card') return words.whyGiftCard(name)
-  return isAboutSubscription(kind) ? words.whySubscription(name) : words.why(name)
+function whyOf({ kind, words, store }: MailFacts): string {
+  const names = { store: store.name }
+  if (kind === 'gift_card') return words.whyGiftCard(names)
+  return isAboutSubscription(kind) ? words.whySubscription(names) : words.why(names)
 }
 
 /**
@@ -163,7 +185,10 @@ const labelButton = ({ returned, words }: MailFacts): Block | null =>
 const subscribedNotes = ({ order, words, formats }: MailFacts): Blocks =>
   (order?.subscriptions ?? []).map(({ item, next_charge_at: at }) => ({
     type: 'text',
-    text: words.subscribed({ item, date: at === null ? '' : formats.date(at) }),
+    text:
+      at === null
+        ? words.subscribed({ item })
+        : words.subscribedWithNext({ item, date: formats.date(at) }),
   }))
 
 const wholeOrder = (facts: MailFacts): Blocks => [
@@ -222,7 +247,7 @@ function totalRows({ words, formats }: MailFacts, order: OrderFacts): ContentRow
     { label: words.total, value: money(order.total_cents), isTotal: true },
     tax_cents > 0 &&
       prices_include_tax && {
-        label: words.taxIncluded(rate),
+        label: rate === null ? words.taxIncluded : words.taxIncludedAt({ rate }),
         value: money(tax_cents),
         isQuiet: true,
       },
@@ -240,7 +265,7 @@ function addressBlock({ order, words, formats }: MailFacts): Block | null {
 function tenderName({ words }: MailFacts, { tender, brand, last4 }: TenderFacts): string {
   const name =
     brand === null ? words.tenders[tender] : brand.charAt(0).toUpperCase() + brand.slice(1)
-  return last4 === null ? name : words.endingIn(name, last4)
+  return last4 === null ? name : words.endingIn({ name, last4 })
 }
 
 const tenderNames = (facts: MailFacts, tenders: readonly TenderFacts[]): string =>
@@ -334,7 +359,7 @@ function giftCardBlocks({ giftCard, store, words, formats }: MailFacts): Blocks 
       title: words.giftCardCode,
       code,
       amount: formats.money(balance_cents, currency),
-      below: expires_at === null ? null : words.validUntil(formats.date(expires_at)),
+      below: expires_at === null ? null : words.validUntil({ date: formats.date(expires_at) }),
     },
     { type: 'note', text: words.giftCardUse },
     store.url !== null && { type: 'button', label: words.visitStore, url: store.url },
@@ -344,7 +369,7 @@ function giftCardBlocks({ giftCard, store, words, formats }: MailFacts): Blocks 
 /** Shows the buyer's message to the recipient. */
 function giftCardMessage(words: Words, { recipient_name: name, message }: GiftCardFacts) {
   if (name === null && message === null) return null
-  const title = name === null ? words.giftCardMessage : words.giftCardFor(name)
+  const title = name === null ? words.giftCardMessage : words.giftCardFor({ name })
   return { type: 'address' as const, title, lines: (message ?? '').split(/\r?\n/) }
 }
 

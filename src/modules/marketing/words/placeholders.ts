@@ -1,0 +1,11 @@
+import type { Value } from '@fairdock/messages/message'
+
+/** The values of each message with placeholders. Written by `npm run texts` from `en.json`. */
+export interface Placeholders {
+  subject: { store: Value }
+  asked: { store: Value }
+  ask: { store: Value }
+  confirmed: { store: Value }
+  askLeave: { store: Value }
+  left: { store: Value }
+}
