@@ -34,7 +34,7 @@ import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as decidePaymentRoutes from './modules/checkout/decide-payment-routes.ts'
 import * as exchangeRoutes from './modules/checkout/exchange-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
-import * as reviewRoutes from './modules/checkout/review-routes.ts'
+import * as remyStoreRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -61,8 +61,9 @@ import * as newsletterRoutes from './modules/marketing/newsletter-routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
 import * as suppressionRoutes from './modules/marketing/suppression-routes.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
+import * as myStoreRoutes from './modules/my-store/routes.ts'
 import * as correctRoutes from './modules/order-changes/correct-routes.ts'
-import * as editPreviewRoutes from './modules/order-changes/edit-preview-routes.ts'
+import * as editPremyStoreRoutes from './modules/order-changes/edit-preview-routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as orderLinkRoutes from './modules/order-links/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
@@ -70,6 +71,8 @@ import * as orderRoutes from './modules/orders/routes.ts'
 import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
+import * as customerRoutes from './modules/privacy/customer-routes.ts'
+import * as privacyRoutes from './modules/privacy/routes.ts'
 import * as providerEventRoutes from './modules/provider-events/routes.ts'
 import * as purchasingRoutes from './modules/purchasing/routes.ts'
 import * as reminderRoutes from './modules/reminders/routes.ts'
@@ -88,9 +91,6 @@ import * as stores from './modules/stores/service.ts'
 import * as subscriptionRoutes from './modules/subscriptions/routes.ts'
 import { listOfOrder } from './modules/subscriptions/service.ts'
 import * as testClockRoutes from './modules/test-clock/routes.ts'
-import * as customerRoutes from './modules/views/customer-routes.ts'
-import * as privacyRoutes from './modules/views/privacy-routes.ts'
-import * as viewRoutes from './modules/views/routes.ts'
 import { describeEvents } from './modules/webhooks/describe.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { onTestFlag } from './on-test-flag.ts'
@@ -236,7 +236,7 @@ function publicRoutes(
 }
 
 const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
-  viewRoutes.merchantRoutes({
+  myStoreRoutes.merchantRoutes({
     ...deps.limits,
     scanner: runtime.scanner,
   }),
@@ -291,12 +291,12 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   shopperMailRoutes.merchantRoutes(deps.shopperMail),
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
-  editPreviewRoutes.merchantRoutes(deps.checkout),
+  editPremyStoreRoutes.merchantRoutes(deps.checkout),
   correctRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),
   subscriptionRoutes.merchantRoutes(deps.checkout),
   exchangeRoutes.merchantRoutes(deps.checkout),
-  reviewRoutes.merchantRoutes(deps.checkout),
+  remyStoreRoutes.merchantRoutes(deps.checkout),
   renewalRoutes.merchantRoutes(deps.checkout),
   keyRoutes.merchantRoutes,
 ]
@@ -312,7 +312,7 @@ const storefrontRoutes = (
   affiliatePages.storefrontRoutes(affiliates),
   analyticsRoutes.storefrontRoutes({ limits }),
   orderChangeRoutes.storefrontRoutes(checkout),
-  editPreviewRoutes.storefrontRoutes(checkout),
+  editPremyStoreRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   subscriptionRoutes.storefrontRoutes({ ...checkout, links: subscriptionLinks }),
   checkoutRoutes.storefrontRoutes({
@@ -330,7 +330,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
   return [
     storeRoutes.operatorRoutes({ database, operator }),
     testClockRoutes.operatorRoutes(payments.deps),
-    viewRoutes.operatorRoutes,
+    myStoreRoutes.operatorRoutes,
     entitlementRoutes.operatorRoutes({ database, operator }),
     limitRoutes.operatorRoutes({ database, counted: deps.limits.counted }),
     acceptAnyDigits(siteRoutes.operatorRoutes(scanner)),

@@ -21,12 +21,14 @@ import { inventory } from '../modules/inventory/module.ts'
 import { ledger } from '../modules/ledger/module.ts'
 import { marketing } from '../modules/marketing/module.ts'
 import { media } from '../modules/media/module.ts'
+import { myStore } from '../modules/my-store/module.ts'
 import { operations } from '../modules/operations/module.ts'
 import { orderChanges } from '../modules/order-changes/module.ts'
 import { orderLinks } from '../modules/order-links/module.ts'
 import { orders } from '../modules/orders/module.ts'
 import { payments } from '../modules/payments/module.ts'
 import { pricing } from '../modules/pricing/module.ts'
+import { privacy } from '../modules/privacy/module.ts'
 import { providerEvents } from '../modules/provider-events/module.ts'
 import { purchasing } from '../modules/purchasing/module.ts'
 import { reminders } from '../modules/reminders/module.ts'
@@ -41,7 +43,6 @@ import { storeCredit } from '../modules/store-credit/module.ts'
 import { stores } from '../modules/stores/module.ts'
 import { subscriptions } from '../modules/subscriptions/module.ts'
 import { testClock } from '../modules/test-clock/module.ts'
-import { views } from '../modules/views/module.ts'
 import { webhooks } from '../modules/webhooks/module.ts'
 
 /**
@@ -107,7 +108,7 @@ export const AREAS = [
   {
     name: 'insight',
     is: 'what is known of all of it',
-    modules: [analytics, billing, views, testClock],
+    modules: [analytics, billing, privacy, myStore, testClock],
   },
 ] as const satisfies readonly Area[]
 

@@ -22,7 +22,7 @@ export interface Face {
   readonly limits?: () => Promise<LimitsFace>
   /** The codes that it alone answers with, with their texts. */
   readonly errors?: ErrorTable
-  /** Its share in the erasure of a customer. `views/erase-order.ts` has its rank, the order of locks. */
+  /** Its share in the erasure of a customer. `privacy/erase-order.ts` has its rank, the order of locks. */
   readonly customerData?: () => Promise<CustomerData>
   /** Its events, as the API document and the guide describe them to integrators. */
   readonly events?: () => Promise<{ readonly events: readonly EventFace[] }>

@@ -252,12 +252,12 @@ describe('the house rules', () => {
       text: `import * as orders from '../${module}/service.ts'`,
     })
     const one = importing('src/modules/checkout/jobs.ts', 'orders')
-    const same = importing('src/modules/views/jobs.ts', 'orders')
-    const other = importing('src/modules/views/routes.ts', 'order-changes')
+    const same = importing('src/modules/privacy/jobs.ts', 'orders')
+    const other = importing('src/modules/privacy/routes.ts', 'order-changes')
     assert.deepEqual(findBreaches([one, same]), [])
     assert.equal(findBreaches([one, same, other]).length, 1)
     const beside = {
-      path: 'src/modules/views/service.ts',
+      path: 'src/modules/privacy/service.ts',
       text: `import * as checkout from './checkout-queries.ts'`,
     }
     assert.equal(findBreaches([one, beside]).length, 1, 'the name of a module is of that module')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { makeDueExports } from '../../src/modules/views/jobs.ts'
+import { makeDueExports } from '../../src/modules/privacy/jobs.ts'
 import { eraseDeliveredEvents } from '../../src/modules/webhooks/jobs.ts'
 import { runWorker } from '../harness/books.ts'
 import { dumpText } from '../harness/superuser.ts'

@@ -321,7 +321,7 @@ test('an erased person leaves no consent, suppression or figure, and can export 
   await tell({ kind: 'soft_bounce', email, tenant_ref: shop.tenant, detail: `full: ${email}` })
   const buyer = { customer_ref: 'ann', email }
   await checkout(app, shop, cart(shop.variants[1_000], buyer))
-  const { makeDueExports } = await import('../../../src/modules/views/jobs.ts')
+  const { makeDueExports } = await import('../../../src/modules/privacy/jobs.ts')
   const exportOf = async (customer_ref: string) => {
     const { body } = await merchant.post('/v1/my/privacy/export', { customer_ref })
     const { runtime } = app

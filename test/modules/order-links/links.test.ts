@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { DAY_MS } from '../../../src/kernel/time.ts'
-import { makeDueExports } from '../../../src/modules/views/jobs.ts'
+import { makeDueExports } from '../../../src/modules/privacy/jobs.ts'
 import { fillDay } from '../../harness/mail-limits.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import { openShop } from '../checkout/setup.ts'

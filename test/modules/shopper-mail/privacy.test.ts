@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { LIVES } from '../../../src/compose/lives.ts'
-import { makeDueExports } from '../../../src/modules/views/jobs.ts'
+import { makeDueExports } from '../../../src/modules/privacy/jobs.ts'
 import { pruneOldRows } from '../../../src/platform/prune.ts'
 import { enable, issueGiftCard, type Shop } from '../checkout/setup.ts'
 import { buy, drain, keyed, type MailApp, mailsOf, newShop, shareMailApp, ship } from './setup.ts'

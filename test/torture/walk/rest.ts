@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { OPERATION_NAMES } from '../../../src/modules/operations/table.ts'
-import { ERASE } from '../../../src/modules/views/erase.ts'
+import { ERASE } from '../../../src/modules/privacy/erase.ts'
 import { DUE_NOW } from '../../harness/operations.ts'
 import { type Calls, describeChange, type KeyedCall } from './calls.ts'
 import { recovered } from './disturbances.ts'

@@ -12,7 +12,7 @@ import {
   ExportRead,
   ExportRequest,
   ExportStarted,
-} from './privacy-schema.ts'
+} from './schema.ts'
 
 export interface PrivacyDeps extends ErasureDeps {
   /** Keys the fingerprints of requests. */

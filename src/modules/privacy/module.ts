@@ -2,20 +2,15 @@ import { forGood, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 import { ERRORS } from './errors.ts'
 
-export const views = {
-  name: 'views',
-  is: 'what is gathered from many modules: customers, privacy, the state and limits of a store',
+export const privacy = {
+  name: 'privacy',
+  is: 'what all modules have of a customer: shown, exported, erased',
   uses: [
     'affiliates',
     'campaigns',
-    'catalog',
-    'credentials',
     'customers',
-    'domains',
-    'entitlements',
     'fulfillment',
     'gift-cards',
-    'health-claims',
     'marketing',
     'orders',
     'pricing',
@@ -23,7 +18,6 @@ export const views = {
     'returns',
     'segments',
     'shopper-mail',
-    'sites',
     'store-credit',
     'stores',
     'subscriptions',

@@ -5,7 +5,7 @@ import { claimDue, createDueTurns } from '../../platform/idempotency-due.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { ERASE, resume } from './erase.ts'
 import { createExport, ExportTooLargeError } from './export.ts'
-import * as queries from './privacy-queries.ts'
+import * as queries from './queries.ts'
 
 /** How many exports are made at the same time; each may hold some megabytes. */
 const SLOTS = 2

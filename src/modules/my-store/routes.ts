@@ -5,7 +5,7 @@ import { readCompliance } from './compliance.ts'
 import { Compliance } from './compliance-schema.ts'
 import { type LimitDeps, listLimits } from './limits.ts'
 import { MyLimits, MyStore, StoreDetail } from './schema.ts'
-import * as views from './service.ts'
+import * as myStore from './service.ts'
 
 export const merchantRoutes =
   ({ scanner, ...limits }: LimitDeps & { scanner: Scanner }): Routes =>
@@ -21,7 +21,7 @@ export const merchantRoutes =
           response: { 200: MyStore },
         },
       },
-      ({ db }) => views.myStore(db),
+      ({ db }) => myStore.myStore(db),
     )
 
     app.get(
@@ -67,6 +67,6 @@ export const operatorRoutes: Routes = async (app) => {
         response: { 200: StoreDetail },
       },
     },
-    ({ db }) => views.storeDetail(db),
+    ({ db }) => myStore.storeDetail(db),
   )
 }

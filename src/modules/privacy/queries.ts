@@ -3,7 +3,7 @@ import type { Db, DueLists, Tx } from '../../db/database.ts'
 import { machineTime, sql } from '../../db/sql.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { StoreWithWork, withMovedClocks } from '../../platform/store-lists.ts'
-import { ErasureRow, ExportJob, ExportRow } from './privacy-schema.ts'
+import { ErasureRow, ExportJob, ExportRow } from './schema.ts'
 
 const jobColumns = sql`id, status, created_at, done_at, expires_at`
 

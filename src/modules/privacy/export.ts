@@ -20,7 +20,7 @@ import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
 import { refuse } from './errors.ts'
-import * as queries from './privacy-queries.ts'
+import * as queries from './queries.ts'
 
 const BATCH_ROWS = 500
 

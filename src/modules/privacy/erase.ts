@@ -15,8 +15,8 @@ import { type ErasedPerson, erasePerson } from './erase-answers.ts'
 import { CUSTOMER_RANKS, ORDER_RANKS } from './erase-order.ts'
 import { createErasureToken, isErasureToken } from './erasure-token.ts'
 import { refuse } from './errors.ts'
-import * as queries from './privacy-queries.ts'
-import type { ErasureRow } from './privacy-schema.ts'
+import * as queries from './queries.ts'
+import type { ErasureRow } from './schema.ts'
 
 /** The operation's name in its claim, by which an unfinished erasure is resumed. */
 export const ERASE = 'privacy_erase'
