@@ -1,4 +1,4 @@
-import { buildApp } from '../src/app.ts'
+import { buildApp } from '../src/compose/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openMetrics } from '../src/http/metrics.ts'
 import { createLogger } from '../src/platform/log.ts'

@@ -7,6 +7,7 @@ import { startEmbedded } from '@fairdock/embedded-postgres'
 import pg from 'pg'
 import { Type } from 'typebox'
 import { Agent, request } from 'undici'
+import { startWorker } from '../src/compose/worker.ts'
 import { readConfig } from '../src/config.ts'
 import type { TenantDb } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'
@@ -26,7 +27,6 @@ import { subscribe } from '../src/modules/webhooks/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
 import { createLogger } from '../src/platform/log.ts'
 import { openRuntime, type Runtime } from '../src/runtime.ts'
-import { startWorker } from '../src/worker.ts'
 import type { Figure } from './figure.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
@@ -148,7 +148,7 @@ async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin
   // As the server does by itself within a minute: it analyses new rows.
   await admin.query('analyze')
   const total = (await countDelivered(runtime)) + dbs.length * each
-  const worker = startWorker(runtime)
+  const worker = await startWorker(runtime)
   const startedAt = performance.now()
   while (await anyDue(runtime)) await pause(20)
   const seconds = (performance.now() - startedAt) / 1_000
@@ -220,7 +220,7 @@ async function latency(runtime: Runtime, { port, child }: Sink): Promise<Figure>
   child.on('message', (message: { id?: string; at?: number }) => {
     if (message.id !== undefined && message.at !== undefined) arrived.set(message.id, message.at)
   })
-  const worker = startWorker(runtime)
+  const worker = await startWorker(runtime)
   const committed = new Map<string, number>()
   const emitting: Promise<void>[] = []
   const startedAt = performance.now()

@@ -4,7 +4,7 @@ import type { Area, Face } from '../src/modules/face.ts'
 /**
  * The one import rule, as data: an import points to the right, never back.
  *
- *   main > app, worker > modules > http > platform > db > errors > error-codes > kernel     (folders)
+ *   main > compose > modules > http > platform > db > errors > error-codes > kernel     (folders)
  *   module > routes > jobs > money > service > queries > schema > errors > adapters   (files of one module)
  *
  * A module may enter another only if its face names that one, and not by its errors, queries, jobs, routes or face.
@@ -26,7 +26,7 @@ const layer = (name: string) => `^src/${name}(/|\\.ts$)`
 const layerRules: IForbiddenRuleType[] = LAYERS.map((name, index) => ({
   name: `${name} imports only what is below it`,
   severity: 'error',
-  from: { path: layer(name) },
+  from: { path: layer(name), pathNot: '^src/modules/house\\.ts$' },
   to: {
     path: '^src/',
     pathNot: LAYERS.slice(0, index + 1).map(layer),
@@ -92,8 +92,14 @@ const FORBIDDEN: readonly IForbiddenRuleType[] = [
   {
     name: 'what all faces share knows no module',
     severity: 'error',
-    from: { path: '^src/modules/[^/]+\\.ts$' },
+    from: { path: '^src/modules/[^/]+\\.ts$', pathNot: '^src/modules/house\\.ts$' },
     to: { path: '^src/modules/[^/]+/' },
+  },
+  {
+    name: 'the house that faces are given is types alone',
+    severity: 'error',
+    from: { path: '^src/modules/house\\.ts$' },
+    to: { dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'an adapter knows nothing else of its module',
@@ -102,9 +108,12 @@ const FORBIDDEN: readonly IForbiddenRuleType[] = [
     to: { path: '^src/modules/$1/', pathNot: '^src/modules/$1/adapters/' },
   },
   {
-    name: 'only routes.ts knows HTTP',
+    name: 'only routes.ts knows HTTP, and the faces, which name its planes',
     severity: 'error',
-    from: { path: '^src/modules/', pathNot: '[/-]routes\\.ts$' },
+    from: {
+      path: '^src/modules/',
+      pathNot: '[/-]routes\\.ts$|^src/modules/([^/]+/module|face|house)\\.ts$',
+    },
     to: { path: ['^src/http/', '^fastify$', 'node_modules/fastify/'] },
   },
   {
@@ -162,7 +171,7 @@ const FORBIDDEN: readonly IForbiddenRuleType[] = [
     severity: 'error',
     from: { path: '^src/main\\.ts$' },
     to: {
-      path: '^src/((app|demo|runtime|serve|worker)\\.ts$|compose/|modules/)',
+      path: '^src/((demo|runtime|serve)\\.ts$|compose/|modules/)',
       dynamic: false,
       dependencyTypesNot: ['type-only'],
     },

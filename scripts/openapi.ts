@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { buildApp } from '../src/app.ts'
+import { buildApp } from '../src/compose/app.ts'
 import { readConfig } from '../src/config.ts'
 import { documentText } from '../src/http/openapi.ts'
 import { createLogger } from '../src/platform/log.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { loadEvents } from '../src/compose/events.ts'
-import type { EventFace } from '../src/modules/face.ts'
+import type { EventFace } from '../src/modules/face-parts.ts'
 import { membersOf } from '../src/modules/webhooks/describe.ts'
 import { writeOrCheck } from './compare.ts'
 

@@ -10,13 +10,13 @@ import { createScanner } from './modules/health-claims/scanner.ts'
 import { adjust } from './modules/inventory/adjust.ts'
 import * as inventory from './modules/inventory/service.ts'
 import * as marketing from './modules/marketing/service.ts'
+import { openMedia } from './modules/media/open.ts'
 import { storeAsset } from './modules/media/service.ts'
 import { drawView, IMAGE_TYPE, type View } from './modules/samples/images.ts'
 import { addSamples } from './modules/samples/service.ts'
 import { EMBER_AND_RYE, HOME_AND_GIFTS, OBJECTS, type SampleSet } from './modules/samples/sets.ts'
 import * as sites from './modules/sites/service.ts'
 import * as stores from './modules/stores/service.ts'
-import { openMedia } from './open-deps.ts'
 import { SYSTEM } from './platform/audit.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -196,7 +196,7 @@ async function openStore(runtime: Runtime, store: DemoStore, options: OpenOption
   const { database } = runtime
   const { tenant_ref, display_name, currency, language, set, site } = store
   const { scanner, imagesMax } = options
-  const media = openMedia(runtime, () => null)
+  const media = openMedia({ ...runtime, assetBase: () => null })
   const db = database.tenant(tenant_ref)
   if ((await stores.find(db)) === null) {
     await stores.create(database, SYSTEM, { tenant_ref, display_name, currency, language })

@@ -6,10 +6,10 @@ import { ignoreExisting } from './demo-stock.ts'
 import { SCOPES } from './kernel/scopes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import { createScanner } from './modules/health-claims/scanner.ts'
+import { openIdentity } from './modules/identity/open.ts'
 import * as identity from './modules/identity/service.ts'
 import * as sites from './modules/sites/service.ts'
 import * as stores from './modules/stores/service.ts'
-import { openIdentity } from './open-deps.ts'
 import { SYSTEM } from './platform/audit.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -52,7 +52,7 @@ async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<strin
   const { database } = runtime
   // The address is not real, so it cannot be verified.
   const owners = {
-    ...(await openIdentity(runtime, () => 'http://localhost')),
+    ...(await openIdentity(runtime)),
     verification: 'off' as const,
   }
   await ignoreExisting(

@@ -1,4 +1,7 @@
 import type { Logger } from 'pino'
+import { loadCustomerData } from './compose/customer-data.ts'
+import { PORTS } from './compose/ports.ts'
+import { openStorefrontUrl } from './compose/storefront-url.ts'
 import type { Config } from './config.ts'
 import { Database } from './db/database.ts'
 import { type LoginRole, roleUrl } from './db/roles.ts'
@@ -6,19 +9,19 @@ import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { type ApiCalls, createApiCalls } from './modules/billing/api-calls.ts'
-import { type Carriers, openCarriers } from './modules/carriers/service.ts'
-import { createPdfProcesses, type PdfProcesses } from './modules/documents/pdf-processes.ts'
+import { openCarriers } from './modules/carriers/service.ts'
+import { createPdfProcesses } from './modules/documents/pdf-processes.ts'
 import { createScanner, type Scanner } from './modules/health-claims/scanner.ts'
-import { createImageProcesses, type ImageProcesses } from './modules/media/image-processes.ts'
+import type { House } from './modules/house.ts'
+import { createImageProcesses } from './modules/media/image-processes.ts'
 import { openPayments, type Payments } from './modules/payments/service.ts'
-import type { BlobStore } from './platform/blobs.ts'
 import { openBlobs } from './platform/blobs-open.ts'
 import type { S3Options } from './platform/blobs-s3.ts'
 import type { ChildBounds } from './platform/child-pool.ts'
 import { ChildShares } from './platform/child-shares.ts'
 import { closeAll } from './platform/close-all.ts'
 import { KnownClocks } from './platform/known-clocks.ts'
-import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
+import { createLiveCache } from './platform/live-cache.ts'
 import { Notifier } from './platform/notifier.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/rate-limits.ts'
 import type { LimitStore } from './platform/rate-limits-store.ts'
@@ -27,46 +30,10 @@ import { openSafeFetch } from './platform/safe-fetch-lazy.ts'
 import type { Secrets } from './secrets.ts'
 
 /** The open resources of a process, opened once and passed to the code that needs them. */
-export interface Runtime {
-  config: Config
+export interface Runtime extends House {
   secrets: Secrets
-  logger: Logger
-  clock: Clock
-  /**
-   * How far sandbox stores have moved their time. It is not started here: only a process that serves or works reads
-   * the clocks.
-   */
-  clocks: KnownClocks
-  /** Logged in as `fd_app`, for the API. */
-  database: Database
-  /** Logged in as `fd_operator`, for the operator plane: it reads the rows of all stores. */
-  operatorDatabase: Database
-  /** Logged in as `fd_worker`, for the background loops. */
-  workerDatabase: Database
-  limits: Limits
-  /** The live cache. It is not started here: only a process that serves listens for changes. */
-  cache: LiveCache
-  scanner: Scanner
-  /** The payment gateway of each store. */
-  payments: Payments
-  /** The carriers that sell shipping labels. */
-  carriers: Carriers
-  /** The only way to call an address that a store chose. */
-  safeFetch: SafeFetch
-  /** Notifies loops, in this and other processes, of new work. */
-  notifier: Notifier
-  /** Storage for media. It is opened at its first use. */
-  blobs: BlobStore
-  /** The processes for all work on images. */
-  images: ImageProcesses
-  /** The processes that draw all PDFs. */
-  pdfs: PdfProcesses
   /** Counts the calls of merchant keys. */
   apiCalls: ApiCalls
-  /** Null where no metrics port is set. */
-  metrics: Metrics | null
-  /** Derives a key for each purpose. */
-  key(purpose: string): Buffer
   close(): Promise<void>
 }
 
@@ -126,12 +93,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     logger,
     ...(options.cacheClock && { clock: options.cacheClock }),
   })
-  const scanner =
-    options.scanner ??
-    createScanner({
-      onScanned: (store, ms) => database.tenantForOwnWork(store).addUse(ms),
-      pace: (store) => database.tenantForOwnWork(store).pace(),
-    })
+  const scanner = options.scanner ?? openScanner(database)
   const key = (purpose: string) => deriveKey(secrets.SECRET_KEY, purpose)
   const payments = openGateways(options, database, key)
   const safeFetch =
@@ -153,6 +115,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     onFault: (error) => logger.error({ err: error }, 'a carrier failed unexpectedly'),
     ...(options.simulatedTimeoutMs !== undefined && { silenceMs: options.simulatedTimeoutMs }),
   })
+  const publicUrl = () => config.PUBLIC_URL ?? `http://localhost:${config.PORT}`
   const users = [scanner, payments, safeFetch, notifier, blobs, images, pdfs, apiCalls]
   const pools = [database, operatorDatabase, workerDatabase, limitStore]
   return {
@@ -177,12 +140,22 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     limits: openLimits(config, limitStore, clock),
     metrics,
     key,
+    publicUrl,
+    storefrontUrl: openStorefrontUrl(config, publicUrl),
+    ports: PORTS,
+    loadCustomerData,
     close: () => {
       clocks.stop()
       return closeAll([[() => cache.stop(), ...closersOf(users)], closersOf(pools)])
     },
   }
 }
+
+const openScanner = (database: Database): Scanner =>
+  createScanner({
+    onScanned: (store, ms) => database.tenantForOwnWork(store).addUse(ms),
+    pace: (store) => database.tenantForOwnWork(store).pace(),
+  })
 
 function openDatabases(
   { config, logger, clock = systemClock, poolWaitMs }: RuntimeOptions,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { buildApp } from './app.ts'
+import { buildApp } from './compose/app.ts'
+import { startWorker } from './compose/worker.ts'
 import type { Config } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { readQueueFacts } from './db/queue-facts.ts'
@@ -14,7 +15,6 @@ import type { Secrets } from './secrets.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import { listening } from './taken-port.ts'
 import { printWelcome } from './welcome.ts'
-import { startWorker } from './worker.ts'
 
 /** The longest wait between two attempts to reach the database. */
 const WAIT_MAX_MS = 3_000
@@ -50,7 +50,7 @@ export async function serve(self: Process, role: Role, databaseUrl: string): Pro
   await migrated
   await runtime.clocks.start(runtime.database.due)
   if (role !== 'api') {
-    const worker = startWorker(runtime)
+    const worker = await startWorker(runtime)
     closers.push(() => worker.stop())
     if (url === null) process.stdout.write(`The worker is running, with ${worker.loops} loops.\n`)
   }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { startWorker } from '../src/compose/worker.ts'
 import { readQueueFacts } from '../src/db/queue-facts.ts'
 import { openMetrics } from '../src/http/metrics.ts'
-import { startWorker } from '../src/worker.ts'
 import { openTestApp } from './harness/app.ts'
 import { until } from './harness/eventually.ts'
 import { openSuperuser } from './harness/superuser.ts'
@@ -35,7 +35,7 @@ test('the metrics', async (t) => {
   })
 
   await t.test('show when each loop of a worker last succeeded', async () => {
-    const worker = startWorker({ ...app.runtime, metrics })
+    const worker = await startWorker({ ...app.runtime, metrics })
     const loopsIn = (text: string) => [...text.matchAll(/^loop_last_success\w+\{loop="(.+)"\} /gm)]
     try {
       await until(

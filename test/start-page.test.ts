@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { buildApp } from '../src/app.ts'
+import { buildApp } from '../src/compose/app.ts'
 import { seedDemo } from '../src/demo.ts'
 import { writeDemo } from '../src/demo-file.ts'
 import { queueMails } from '../src/modules/shopper-mail/service.ts'

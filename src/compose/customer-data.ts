@@ -1,4 +1,4 @@
-import type { CustomerData } from '../modules/face.ts'
+import type { CustomerData } from '../modules/face-parts.ts'
 import { MODULES } from './modules.ts'
 
 /** Loads what each module does at the erasure of a customer, by its name. */

@@ -1,4 +1,4 @@
-import type { LimitsFace } from '../modules/face.ts'
+import type { LimitsFace } from '../modules/face-parts.ts'
 import { joinNamed } from './join.ts'
 import { MODULES } from './modules.ts'
 

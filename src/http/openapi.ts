@@ -138,7 +138,9 @@ async function makeDocument(
   const { default: swagger } = await import('@fastify/swagger')
   const model = fastify({ schemaController: lazyCompilers(), exposeHeadRoutes: false })
   await model.register(swagger, swaggerOptions(options))
-  for (const shape of shapes) model.addSchema(shape)
+  // Routes are loaded side by side, so that the order in which they share shapes is not always the same.
+  const named = shapes as readonly { $id: string }[]
+  for (const shape of named.toSorted((a, b) => (a.$id < b.$id ? -1 : 1))) model.addSchema(shape)
   for (const { method, url, schema = {}, config = {} } of routes)
     model.route({ method, url, schema, config, handler: async () => {} })
   await model.ready()

@@ -83,6 +83,15 @@ export interface ServerOptions {
   onUndeclared?: (route: string, code: ErrorCode) => void
 }
 
+/** Registers the shapes that routes refer to by their name. Called again once more routes are loaded. */
+export function shareShapes(app: App): void {
+  const known = app.getSchemas()
+  for (const shape of sharedShapes()) {
+    const { $id } = shape as { $id?: string }
+    if ($id === undefined || !(`${$id}` in known)) app.addSchema(shape)
+  }
+}
+
 /** Creates a server without routes: timeouts, strict bodies, and one error shape everywhere. */
 export function createServer(options: ServerOptions): App {
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
@@ -143,7 +152,7 @@ export function createServer(options: ServerOptions): App {
   dropUnknownMembers(app)
   refuseCardNumbers(app)
   checkFilters(app)
-  for (const shape of sharedShapes()) app.addSchema(shape)
+  shareShapes(app)
   let methodsOf: ((path: string) => string[]) | null = null
   const stalled = answerStalled(app.server)
   app.addHook('onRequest', async (request, reply) => {

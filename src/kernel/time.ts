@@ -1,3 +1,4 @@
+export const SECOND_MS = 1_000
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 /** A day of 24 hours. By the calendar of a zone a day may have 23 or 25: see `addByCalendar`. */

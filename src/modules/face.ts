@@ -1,7 +1,11 @@
-import type { TSchema } from 'typebox'
-import type { Db, Tx } from '../db/database.ts'
 import type { ErrorTable } from '../error-codes.ts'
+import type { LiveRead } from '../http/live.ts'
+import type { Plane, Routes } from '../http/route.ts'
+import type { DueWork } from '../platform/due-work.ts'
+import type { Handler } from '../platform/outbox.ts'
 import type { Lives } from '../platform/retention.ts'
+import type { CustomerData, EventFace, LimitsFace } from './face-parts.ts'
+import type { House, Senders, ServingHouse, WorkingHouse } from './house.ts'
 
 /**
  * A module's description of itself for the rest of the program, in its `module.ts`: data that loads nothing heavy.
@@ -26,70 +30,70 @@ export interface Face {
   readonly customerData?: () => Promise<CustomerData>
   /** Its events, as the API document and the guide describe them to integrators. */
   readonly events?: () => Promise<{ readonly events: readonly EventFace[] }>
+  /** Its routes. Loaded only where the API is served. */
+  readonly routes?: (house: ServingHouse) => Promise<PlaneRoutes>
+  /** Its public reads whose answers are kept in memory. */
+  readonly liveReads?: (house: House) => Promise<readonly LiveRead[]>
+  /** What it does in the background. Loaded only where work is done. */
+  readonly loops?: (house: WorkingHouse) => Promise<readonly LoopFace[]>
+  /** Its handlers of internal events. Where several modules hear an event, each takes what is its own. */
+  readonly hears?: (house: House) => Promise<Readonly<Record<string, Handler>>>
+  /** Its work that is due by a store's clock, which the test clock does at its time. */
+  readonly due?: (house: House & Senders) => Promise<readonly RankedWork[]>
 }
 
-export interface CustomerData {
-  /** Erases what names the customer and no order. */
-  readonly eraseCustomer?: (tx: Tx, person: ErasedCustomer) => Promise<void>
-  /**
-   * Erases the person from these orders. Returns the ids of its rows that stored answers name, beside those of the
-   * orders.
-   */
-  readonly eraseOrders?: (
-    tx: Tx,
-    order_ids: readonly string[],
-    renamed: Renamed,
-  ) => Promise<readonly string[]>
+/** What a module registers under each plane. */
+export type PlaneRoutes = Readonly<Partial<Record<Plane, readonly Routes[]>>>
+
+/** A background loop. Its name is shown by metrics and written down for tables, so that it never changes. */
+export interface LoopFace {
+  readonly name: string
+  /** How long it waits after a step that found nothing to do. */
+  readonly everyMs: number
+  /** The topics of notifications that wake it. */
+  readonly wakeOn?: readonly string[]
+  /** Opens its step once. `wake` starts the next one at once, as when a slot is free again. */
+  open(wake: () => void): LoopSteps
 }
 
-export interface ErasedCustomer {
-  readonly customer_ref: string
-  /** In lower case. */
-  readonly emails: readonly string[]
-  readonly pseudonym: string
+export interface LoopSteps {
+  /** Does a bounded amount of work, and returns how much. When the signal fires, the step starts nothing new. */
+  step(signal: AbortSignal): Promise<number>
+  /** Ends what steps have left under way, and releases its leases. Called after the last step. */
+  drain?(): Promise<void>
 }
 
-/** The references of an erased person, and the pseudonym of each. */
-export interface Renamed {
-  readonly customer_refs: readonly string[]
-  readonly pseudonyms: readonly string[]
-}
+/** A loop that opens nothing. */
+export const loop = (name: string, everyMs: number, step: LoopSteps['step']): LoopFace => ({
+  name,
+  everyMs,
+  open: () => ({ step }),
+})
 
-export interface LimitsFace {
-  /** Counts what the store has of it now. Its routes refuse by the same number. */
-  readonly readOwn?: (db: Db, settings: LimitSettings) => Promise<OwnLimit>
-  /** What bounds each thing alone, where there is nothing to count for the store. */
-  readonly bounds?: readonly Bound[]
-}
+/**
+ * The order of work that is due at the same time of a store's clock: interrupted work first, then what money and goods
+ * wait for, then mails and deliveries about it. It is a promise of the test clock.
+ */
+export const DUE_RANKS = [
+  'interrupted',
+  'payments',
+  'renewals',
+  'labels',
+  'gift cards',
+  'store credit',
+  'parcels',
+  'commissions',
+  'readers',
+  'campaigns',
+  'events',
+  'mails',
+  'reminders',
+  'campaign mails',
+] as const
 
-/** The limits that the operator sets for all stores, in the environment. */
-export interface LimitSettings {
-  readonly mediaBytesMax: number
-}
-
-export interface Bound {
-  readonly limit: string
-  readonly description: string
-  readonly max: number
-}
-
-export interface OwnLimit extends Bound {
-  readonly used: number
-}
-
-/** An event of a store, as the API document describes it. */
-export interface EventFace<S extends TSchema = TSchema> {
-  /** Stored with each event and named by endpoints, so that it never changes. */
-  readonly type: string
-  /** When it is emitted, as a sentence. */
-  readonly when: string
-  /**
-   * The shape of its data, to which the numbering loop adds `sequence`. A member that is added later is optional: old
-   * events stay as they are, and processes of two releases run side by side.
-   */
-  readonly data: S
-  /** Whether endpoints of any store may subscribe to it, or only of those with the add-on `extended_events`. */
-  readonly forEveryStore: boolean
+export interface RankedWork {
+  readonly rank: (typeof DUE_RANKS)[number]
+  readonly work: readonly DueWork[]
 }
 
 /** A floor of the house: modules about one matter, which enter their own floor and those below it. */

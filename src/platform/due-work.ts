@@ -12,7 +12,7 @@ import type { Sql } from '../db/sql.ts'
  *  1. `queries.ts`: the next due time, as a query of one value (`nextExpiry` of the gift cards);
  *  2. `jobs.ts`: a `DueWork` that does some of what is due in one store, by the same functions as the
  *     module's loop;
- *  3. `src/open-due-work.ts`: its place in the list, which is the order of work that is due at the same time.
+ *  3. `module.ts`: `due`, with its rank, which is the order of work that is due at the same time.
  *
  * Data that is only compared with the time, such as the window of a coupon or of a return, needs no kind
  * of work.

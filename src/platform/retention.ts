@@ -38,7 +38,7 @@ export type Life =
 /** The lives of tables, by name. */
 export type Lives = Readonly<Record<string, Life>>
 
-/** The loops of `worker.ts` that only serve retention. */
+/** The loops that only serve retention. */
 export const MONTHS_LOOP = 'old months'
 export const SLICES_LOOP = 'old rows'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openDueWork } from '../../src/open-due-work.ts'
+import { listDueWork } from '../../src/compose/due-work.ts'
 import { createBulkTransport } from '../../src/platform/bulk-smtp.ts'
 import { createTransport } from '../../src/platform/mail.ts'
 import { openIdleRuntime } from '../harness/idle-runtime.ts'
@@ -31,11 +31,9 @@ const ORDER = [
 
 test('work that is due at the same time keeps its order: interrupted, money and goods, mails', async (t) => {
   const runtime = await openIdleRuntime(t)
-  const work = openDueWork(runtime, {
-    handlers: {},
-    transport: createTransport(SMTP, 'Fairdock <no-reply@fairdock.example>'),
-    bulk: createBulkTransport(SMTP),
-  })
+  const transport = createTransport(SMTP, 'Fairdock <no-reply@fairdock.example>')
+  const bulk = createBulkTransport(SMTP)
+  const work = await listDueWork({ ...runtime, transport, bulk }, {})
   assert.deepEqual(
     work.map(({ kind }) => kind),
     ORDER,
@@ -44,7 +42,7 @@ test('work that is due at the same time keeps its order: interrupted, money and 
 
 test('a process that sends no mail leaves mails out of the work that is due, and nothing else', async (t) => {
   const runtime = await openIdleRuntime(t)
-  const work = openDueWork(runtime, { handlers: {}, transport: null, bulk: null })
+  const work = await listDueWork({ ...runtime, transport: null, bulk: null }, {})
   assert.deepEqual(
     work.map(({ kind }) => kind),
     ORDER.filter((kind) => !['mail', 'checkout_reminder', 'campaign_mail'].includes(kind)),

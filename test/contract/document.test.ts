@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import '../../src/app.ts'
+import '../../src/compose/app.ts'
 import { type ApiDocument, resolveResponse } from '../../src/http/api-document.ts'
 import { describeIssue } from '../../src/http/errors.ts'
 

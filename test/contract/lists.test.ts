@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, type TestContext, test } from 'node:test'
-import '../../src/app.ts'
+import '../../src/compose/app.ts'
 import { type ApiDocument, type Operation, resolveResponse } from '../../src/http/api-document.ts'
 import { PAGE_QUERY } from '../../src/kernel/page.ts'
 import { FIXTURES } from '../harness/all-resources.ts'

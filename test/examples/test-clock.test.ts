@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { startWorker } from '../../src/worker.ts'
+import { startWorker } from '../../src/compose/worker.ts'
 import { enable, issueGiftCard } from '../modules/checkout/setup.ts'
 import { inDays, openClockApp } from '../modules/test-clock/setup.ts'
 
@@ -17,7 +17,7 @@ test('the example moves the time of a sandbox, and prints what happened', async 
   const { merchant } = await app.openSandbox('example')
   await enable(merchant, 'gift_cards')
   const { gift_card } = await issueGiftCard(merchant, 500, { expires_at: inDays(10) })
-  const worker = startWorker(app.runtime)
+  const worker = await startWorker(app.runtime)
   t.after(() => worker.stop())
   const advance = async (tenant: string, ...args: string[]) => {
     const env = { ...process.env, FAIRDOCK_URL: app.url, FAIRDOCK_KEY: await app.key(tenant) }

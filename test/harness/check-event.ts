@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { sharedShapes } from '../../src/kernel/schema.ts'
-import type { EventFace } from '../../src/modules/face.ts'
+import type { EventFace } from '../../src/modules/face-parts.ts'
 import { checkRow } from './check-row.ts'
 
 const closedShapes = new WeakMap<TSchema, TSchema>()

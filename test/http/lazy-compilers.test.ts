@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/compose/app.ts'
 import { lazyCompilers } from '../../src/http/lazy-compilers.ts'
 import { openTestRuntime } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'

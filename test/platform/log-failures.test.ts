@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { startWorker } from '../../src/compose/worker.ts'
 import { sql } from '../../src/db/sql.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { createTransport, send, sendDue } from '../../src/platform/mail.ts'
-import { startWorker } from '../../src/worker.ts'
 import { openTestApp } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
 import { startNmi } from '../harness/nmi.ts'
@@ -157,7 +157,7 @@ test('a log line about a failure names code, message and work, and holds no secr
       await database.directory.transaction('mail', (tx) =>
         send(tx, { to: SECRETS.customer, subject: 'Private', text: SECRETS.value }),
       )
-      const worker = startWorker(app.runtime)
+      const worker = await startWorker(app.runtime)
       await until('it was refused', async () => {
         const { rows } = await admin.query('select last_error from mails')
         return /no such mailbox/.test(rows[0]?.last_error ?? '')

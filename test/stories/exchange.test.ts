@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import * as jobs from '../../src/modules/checkout/jobs.ts'
-import { openCheckout } from '../../src/open-checkout.ts'
+import { openCheckout } from '../../src/modules/checkout/open.ts'
 import type { Answer } from '../harness/app.ts'
 import { assertOrdersAddUp } from '../harness/order-oracles.ts'
 import {

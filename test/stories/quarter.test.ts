@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openCheckout } from '../../src/modules/checkout/open.ts'
 import { runDue } from '../../src/modules/renewals/jobs.ts'
-import { openCheckout } from '../../src/open-checkout.ts'
 import { ok, openTimedApp, type TimedApp } from '../modules/analytics/setup.ts'
 import { ALL_OPTIONS, addVariant, DECLINED, enable, stock } from '../modules/checkout/setup.ts'
 import { keyed } from '../modules/orders/setup.ts'

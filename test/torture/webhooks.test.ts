@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startWorker } from '../../src/worker.ts'
+import { startWorker } from '../../src/compose/worker.ts'
 import { until } from '../harness/eventually.ts'
 import { openHanging, openWebhooksApp } from '../modules/webhooks/setup.ts'
 
@@ -16,7 +16,7 @@ test('five hundred endpoints that hang do not delay the others', async (t) => {
   })
   await hanging.fill(app, HANGING)
   await app.register(await app.merchant('healthy'))
-  const worker = startWorker(app.runtime)
+  const worker = await startWorker(app.runtime)
   t.after(async () => {
     await hanging.close()
     await worker.stop()

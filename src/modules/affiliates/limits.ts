@@ -1,4 +1,4 @@
-import type { Bound } from '../face.ts'
+import type { Bound } from '../face-parts.ts'
 import { CODES_MAX } from './service.ts'
 
 export const bounds: readonly Bound[] = [

@@ -3,6 +3,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as mail from '../../platform/mail.ts'
+import { type LookDeps, loadStoreLook, writeBranded } from '../sites/mail-look.ts'
 import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -17,16 +18,8 @@ import { find, hashDevice } from './service.ts'
 
 /** The page of an affiliate on the storefront, which a signed link opens, and the mails that lead to it. */
 
-export interface PageDeps {
+export interface PageDeps extends LookDeps {
   linkKey: Buffer
-  /** Where shoppers reach the store; null where it has no host. */
-  storefrontUrl: (store: Pick<Store, 'tenant_ref' | 'primary_hostname'>) => string | null
-  /** Writes a mail in the look of the store. */
-  writeMail(
-    db: Db,
-    store: Store,
-    content: AffiliateMail,
-  ): Promise<{ subject: string; html: string; text: string }>
 }
 
 /** Days that a link is valid: a quarter, since most programs pay by the quarter. The next mail has a new link. */
@@ -133,13 +126,16 @@ export async function mailPaid(deps: PageDeps, tx: Tx, payout: Payout): Promise<
 }
 
 async function send(
-  { writeMail }: PageDeps,
+  deps: PageDeps,
   tx: Tx,
   { store, affiliate: { email } }: { store: Store; affiliate: Affiliate },
-  content: AffiliateMail,
+  { language, subject, blocks }: AffiliateMail,
 ): Promise<void> {
   if (email === null) return
   const isKept = isKeptFromMail(store, email)
-  const written = await writeMail(tx, store, content)
+  const written = writeBranded(
+    { language, store: await loadStoreLook(deps, tx, store) },
+    { subject, reference: null, heading: subject, blocks, footer: [] },
+  )
   await mail.send(tx, { to: email, tenant_ref: tx.tenant, isKept, ...written })
 }

@@ -1,5 +1,5 @@
 import { bySlice, owner, until } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { funnelDaysSlice } from './retention-queries.ts'
 
 export const analytics = {
@@ -21,5 +21,19 @@ export const analytics = {
     analytics_subscriptions: owner('subscriptions', 'amounts and times, and no person'),
     funnel_days: bySlice('RETENTION_FUNNEL_DAYS', 'older than the period', funnelDaysSlice),
     subscription_changes: until('counted in the figures', 'analytics'),
+  },
+  routes: async ({ limits }) => {
+    const [{ merchantRoutes, storefrontRoutes }, promotions] = await Promise.all([
+      import('./routes.ts'),
+      import('./promotion-routes.ts'),
+    ])
+    return {
+      merchant: [merchantRoutes, promotions.merchantRoutes],
+      storefront: [storefrontRoutes({ limits })],
+    }
+  },
+  loops: async ({ workerDatabase: database }) => {
+    const { COUNT_EVERY_MS, countNumbered } = await import('./jobs.ts')
+    return [loop('analytics', COUNT_EVERY_MS, (signal) => countNumbered(database, signal))]
   },
 } as const satisfies Face

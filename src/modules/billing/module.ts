@@ -1,5 +1,6 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts'
 import { forGood, owner, until } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 
 const INVOICES =
@@ -24,4 +25,24 @@ export const billing = {
     billing_usage: forGood(INVOICES),
   },
   errors: ERRORS,
+  routes: async ({ pdfs, database, operatorDatabase, key }) => {
+    const [{ merchantRoutes }, { operatorRoutes }] = await Promise.all([
+      import('./routes.ts'),
+      import('./operator-routes.ts'),
+    ])
+    const idempotencyKey = key('idempotency fingerprint')
+    const operator = operatorDatabase.allStores
+    return {
+      merchant: [merchantRoutes({ pdfs })],
+      operator: [operatorRoutes({ database, operator, idempotencyKey })],
+    }
+  },
+  loops: async ({ workerDatabase: database }) => {
+    const { countAndClose, deleteIdleWriters, remindDue } = await import('./jobs.ts')
+    return [
+      loop('billing', 30 * SECOND_MS, (signal) => countAndClose(database, signal)),
+      loop('billing reminders', MINUTE_MS, (signal) => remindDue(database, signal)),
+      loop('billing upkeep', HOUR_MS, () => deleteIdleWriters(database)),
+    ]
+  },
 } as const satisfies Face

@@ -14,9 +14,10 @@ import {
 } from '../../platform/mail.ts'
 import type { WriteMessage } from '../../platform/mime.ts'
 import type { Limits } from '../../platform/rate-limits.ts'
-import { type BounceKind, bounceOf } from './bounce.ts'
+import { bounceOf } from './bounce.ts'
 import type { MailDeps } from './deps.ts'
 import * as mailings from './mailing-queries.ts'
+import type { Bounce, CampaignPorts } from './ports.ts'
 import type { QueuedRecipient } from './schema.ts'
 
 /**
@@ -25,7 +26,7 @@ import type { QueuedRecipient } from './schema.ts'
  * its reply, in the transaction that claims the next one (decision 0053).
  */
 
-export interface SendingDeps extends MailDeps {
+export interface SendingDeps extends MailDeps, Pick<CampaignPorts, 'recordBounce'> {
   transport: BulkTransport
   /** Signs the mails. Null: they are not signed here. */
   dkim: DkimKey | null
@@ -34,21 +35,10 @@ export interface SendingDeps extends MailDeps {
   limits: Pick<Limits, 'addHits'>
   /** Mails of one store in a minute. */
   perMinute: number
-  /** Writes down that a mail server refuses an address. */
-  recordBounce(tx: Tx, bounce: Bounce): Promise<unknown>
   /** How long a mailing waits if the mail server or a limit holds it back. By default a minute, and 10 s. */
   heldBackSeconds?: number
   /** For tests: called after the mail server has replied and before the result is written. */
   onAnswered?: () => Promise<void>
-}
-
-export interface Bounce {
-  /** The id of a bounce: the same attempt has the same id, and counts once. */
-  event_id: string
-  kind: BounceKind
-  email: string
-  /** The reply of the mail server. */
-  detail: string
 }
 
 /** The size of the first waves, and of all waves if the mail server is slow. */

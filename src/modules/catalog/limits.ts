@@ -1,4 +1,4 @@
-import type { Bound } from '../face.ts'
+import type { Bound } from '../face-parts.ts'
 import {
   IMAGES_MAX,
   NAME_LENGTH_MAX,

@@ -1,3 +1,4 @@
+import { handle } from '../../platform/outbox.ts'
 import { bySlice, forGood, owner, STORE, until } from '../../platform/retention.ts'
 import type { Face } from '../face.ts'
 import { ERRORS } from './errors.ts'
@@ -27,4 +28,52 @@ export const catalog = {
   },
   limits: () => import('./limits.ts'),
   errors: ERRORS,
+  routes: async (house) => {
+    const { database, operatorDatabase, cache, fragments, assetBase, config, ports } = house
+    const [
+      routes,
+      images,
+      collections,
+      activations,
+      reads,
+      searches,
+      { createSearchQueue },
+      { acceptAnyDigits },
+    ] = await Promise.all([
+      import('./routes.ts'),
+      import('./image-routes.ts'),
+      import('./collection-routes.ts'),
+      import('./activation-routes.ts'),
+      import('./public-routes.ts'),
+      import('./search-routes.ts'),
+      import('./search.ts'),
+      import('../../http/card-text.ts'),
+    ])
+    const deps = { assetBase }
+    const searchQueue = createSearchQueue(config.DATABASE_POOL_MAX)
+    return {
+      public: [
+        reads.publicRoutes({ ...deps, ...ports.catalog, database, cache, fragments }),
+        searches.publicRoutes({ ...deps, database, searchQueue, fragments }),
+      ],
+      merchant: [
+        acceptAnyDigits(routes.merchantRoutes(deps)),
+        activations.merchantRoutes,
+        acceptAnyDigits(images.merchantRoutes(deps)),
+        acceptAnyDigits(collections.merchantRoutes),
+      ],
+      operator: [
+        activations.operatorRoutes({ ...deps, database, operator: operatorDatabase.allStores }),
+      ],
+    }
+  },
+  liveReads: async ({ cache }) => (await import('./public-routes.ts')).liveReads(cache),
+  hears: async () => {
+    const { LANGUAGE_CHANGED, refreshSearchIndex } = await import('./search.ts')
+    return {
+      [LANGUAGE_CHANGED.type]: handle(LANGUAGE_CHANGED, (_, db, signal) =>
+        refreshSearchIndex(db, signal),
+      ),
+    }
+  },
 } as const satisfies Face

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Db, Tx } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/rate-limits.ts'
@@ -11,11 +11,9 @@ import { FEATURE as GIFT_CARDS } from '../gift-cards/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
-import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import { countPlaced } from '../orders/service.ts'
 import { knownAddress } from '../orders/ship-to.ts'
 import type { Attestation } from '../orders/terms-schema.ts'
-import type { GatewayResult } from '../payments/adapters/schema.ts'
 import type { CouponContext, CouponTerms, DiscountTerms } from '../pricing/coupon.ts'
 import { type GroupPrices, groupPrices, pricesOf } from '../pricing/groups.ts'
 import { PriceLimitError, priceGoods, priceOrder, singleCurrency } from '../pricing/price.ts'
@@ -30,11 +28,12 @@ import { resolveShipping } from '../shipping/resolve.ts'
 import type { ShippingTerms } from '../shipping/schema.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
+import type { CheckoutPorts } from './ports.ts'
 import type { CheckoutRequest } from './schema.ts'
 import { optionsOf, type SiteOptions } from './site-options.ts'
 
 /** What a checkout needs in addition to every change of an order. */
-export interface CheckoutDeps extends OrderChangeDeps {
+export interface CheckoutDeps extends OrderChangeDeps, Pick<CheckoutPorts, 'onRenewal'> {
   limits: Limits
   keys: OrderChangeDeps['keys'] & {
     giftCards: CodeKeys
@@ -43,16 +42,7 @@ export interface CheckoutDeps extends OrderChangeDeps {
     /** Verifies when the link of an affiliate was followed. */
     touch: Buffer
   }
-  /** Writes how a renewal ended to its subscription, in the transaction that ends its order. */
-  onRenewal: (tx: Tx, ended: EndedRenewal) => Promise<void>
 }
-
-/** How the order of a renewal ended. */
-export type EndedRenewal = { order: OrderRow } & (
-  | { kind: 'paid'; items: readonly OrderItem[] }
-  /** Without a result the gateway has no record of the charge, or the fraud check has rejected it. */
-  | { kind: 'failed'; failure: string; result: GatewayResult | null }
-)
 
 /** The part of a request that decides the price. */
 type PriceRequest = Pick<CheckoutRequest, 'items' | 'coupon_code' | 'tax' | 'subscribe'> &

@@ -14,4 +14,14 @@ export const credentials = {
     credentials: 'API keys, revoked ones included.',
   },
   errors: ERRORS,
+  routes: async ({ database }) => {
+    const [routes, tokens] = await Promise.all([
+      import('./routes.ts'),
+      import('./storefront-token-routes.ts'),
+    ])
+    return {
+      owner: [routes.ownerRoutes(database)],
+      merchant: [routes.merchantRoutes(database), tokens.merchantRoutes],
+    }
+  },
 } as const satisfies Face

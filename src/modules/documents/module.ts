@@ -6,4 +6,8 @@ export const documents = {
   is: 'invoices and packing slips as PDF',
   uses: ['fulfillment', 'media', 'orders', 'sites', 'stores'],
   errors: ERRORS,
+  routes: async ({ pdfs, blobs, assetBase }) => {
+    const { merchantRoutes } = await import('./routes.ts')
+    return { merchant: [merchantRoutes({ pdfs, blobs, assetBase })] }
+  },
 } as const satisfies Face

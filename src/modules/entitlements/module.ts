@@ -14,4 +14,15 @@ export const entitlements = {
     usage_limits: forGood('What stores may have, as the operator set it.'),
   },
   errors: ERRORS,
+  routes: async ({ database, operatorDatabase, counted }) => {
+    const [routes, limits] = await Promise.all([import('./routes.ts'), import('./limit-routes.ts')])
+    const operator = operatorDatabase.allStores
+    return {
+      merchant: [routes.merchantRoutes],
+      operator: [
+        routes.operatorRoutes({ database, operator }),
+        limits.operatorRoutes({ database, counted }),
+      ],
+    }
+  },
 } as const satisfies Face

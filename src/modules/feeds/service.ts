@@ -15,6 +15,7 @@ import type { ProductFragments } from '../catalog/product-fragments.ts'
 import type { AssetBase } from '../catalog/product-json.ts'
 import type { StorefrontProduct } from '../catalog/schema.ts'
 import type { Scanner } from '../health-claims/scanner.ts'
+import { readStockVersion } from '../inventory/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { refuse } from './errors.ts'
@@ -28,8 +29,6 @@ export interface FeedDeps {
   database: Database
   cache: LiveCache
   fragments: ProductFragments
-  /** Reads a version that changes with the stock that shoppers can see, and how many variants have counted stock. */
-  readStockVersion(db: Db): Promise<{ version: string; counted: number }>
   scanner: Scanner
   assetBase(): AssetBase
   /** The address of a store's pages; null where it has no host that shoppers reach. */
@@ -81,7 +80,7 @@ async function readFeedStore(deps: FeedDeps, db: Db, store: Store): Promise<Feed
 const STOCK_FRESH_MS = 5_000
 
 /** Reads a text that changes when the products of the store do. It is kept in memory until the store changes. */
-async function readVersion({ cache, readStockVersion }: FeedDeps, db: Db): Promise<string> {
+async function readVersion({ cache }: FeedDeps, db: Db): Promise<string> {
   const { body } = await cache.read(db.tenant, 'feeds/version', async () => {
     const heavy = forHeavyRead(db)
     const [products, stock] = await Promise.all([readActiveVersion(heavy), readStockVersion(heavy)])

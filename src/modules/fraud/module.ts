@@ -1,5 +1,6 @@
+import { MINUTE_MS } from '../../kernel/time.ts'
 import { bySlice, forGood, STORE, until } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 import { fraudDecisionsSlice } from './retention-queries.ts'
 
@@ -21,4 +22,12 @@ export const fraud = {
     bans: 'Fraud bans, lifted ones included.',
   },
   errors: ERRORS,
+  routes: async ({ config }) => {
+    const { merchantRoutes } = await import('./routes.ts')
+    return { merchant: [merchantRoutes({ velocityLimit: config.CHECKOUT_VELOCITY_PER_MINUTE })] }
+  },
+  loops: async ({ workerDatabase: database }) => {
+    const { addHitsToBans } = await import('./jobs.ts')
+    return [loop('fraud hits', MINUTE_MS, (signal) => addHitsToBans(database, signal))]
+  },
 } as const satisfies Face

@@ -1,5 +1,6 @@
+import { MINUTE_MS } from '../../kernel/time.ts'
 import { owner } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 
 export const fulfillment = {
   name: 'fulfillment',
@@ -11,4 +12,16 @@ export const fulfillment = {
   },
   customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
+  routes: async ({ key }) => {
+    const { merchantRoutes } = await import('./routes.ts')
+    return { merchant: [merchantRoutes({ idempotencyKey: key('idempotency fingerprint') })] }
+  },
+  loops: async ({ workerDatabase: database }) => {
+    const { deliverParcels } = await import('./jobs.ts')
+    return [loop('parcel delivery', MINUTE_MS, (signal) => deliverParcels(database, signal))]
+  },
+  due: async () => {
+    const { dueDeliveries } = await import('./jobs.ts')
+    return [{ rank: 'parcels', work: [dueDeliveries] }]
+  },
 } as const satisfies Face

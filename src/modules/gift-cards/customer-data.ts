@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
-import type { ErasedCustomer, Renamed } from '../face.ts'
+import type { ErasedCustomer, Renamed } from '../face-parts.ts'
 import * as queries from './customer-queries.ts'
 import { listPurchases } from './purchase-queries.ts'
 import type { GiftCardPurchase } from './purchase-schema.ts'

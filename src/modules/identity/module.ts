@@ -1,5 +1,6 @@
+import { HOUR_MS } from '../../kernel/time.ts'
 import { until } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 
 export const identity = {
@@ -12,4 +13,15 @@ export const identity = {
     owners: until('3 days after the sign-up, if not verified', 'session upkeep'),
   },
   errors: ERRORS,
+  routes: async ({ owners, limited }) => {
+    const [routes, pages] = await Promise.all([import('./routes.ts'), import('./page-routes.ts')])
+    return {
+      public: [routes.publicRoutes(owners, limited), pages.pageRoutes(owners, limited)],
+      owner: [routes.ownerRoutes(owners, limited)],
+    }
+  },
+  loops: async ({ workerDatabase }) => {
+    const { deleteOldRows } = await import('./jobs.ts')
+    return [loop('session upkeep', HOUR_MS, () => deleteOldRows(workerDatabase.directory))]
+  },
 } as const satisfies Face

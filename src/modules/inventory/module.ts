@@ -1,5 +1,6 @@
+import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts'
 import { bySlice, forGood, owner, STORE, until } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 import { inventoryReservationsSlice } from './retention-queries.ts'
 
@@ -33,4 +34,22 @@ export const inventory = {
   },
   errors: ERRORS,
   events: () => import('./events.ts'),
+  routes: async ({ key }) => {
+    const { merchantRoutes } = await import('./routes.ts')
+    return { merchant: [merchantRoutes({ idempotencyKey: key('idempotency fingerprint') })] }
+  },
+  loops: async ({ workerDatabase: database, logger, config }) => {
+    const [{ createRecount }, { postStockJournals }] = await Promise.all([
+      import('./jobs.ts'),
+      import('./journal-jobs.ts'),
+    ])
+    return [
+      loop('stock journals', SECOND_MS, (signal) => postStockJournals(database, signal)),
+      loop(
+        'stock recount',
+        MINUTE_MS,
+        createRecount({ database, logger, days: config.HISTORY_CHECK_DAYS }),
+      ),
+    ]
+  },
 } as const satisfies Face

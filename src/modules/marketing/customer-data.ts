@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { foldEmail } from '../../kernel/email.ts'
-import type { ErasedCustomer, Renamed } from '../face.ts'
+import type { ErasedCustomer, Renamed } from '../face-parts.ts'
 import * as consents from './consent-queries.ts'
 import * as queries from './customer-queries.ts'
 import { erase } from './newsletter-queries.ts'

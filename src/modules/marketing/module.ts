@@ -1,5 +1,6 @@
+import { HOUR_MS } from '../../kernel/time.ts'
 import { forGood, owner, STORE, until } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 
 export const marketing = {
@@ -24,4 +25,41 @@ export const marketing = {
   },
   errors: ERRORS,
   customerData: () => import('./customer-data.ts'),
+  routes: async (house) => {
+    const { database, operatorDatabase, config, limited, key } = house
+    const [coupons, newsletter, consents, suppressions, { openNewsletter }, { acceptAnyDigits }] =
+      await Promise.all([
+        import('./routes.ts'),
+        import('./newsletter-routes.ts'),
+        import('./consent-routes.ts'),
+        import('./suppression-routes.ts'),
+        import('./open.ts'),
+        import('../../http/card-text.ts'),
+      ])
+    const deps = openNewsletter(house)
+    const feedbackKey = config.MAIL_FEEDBACK_KEY
+    const operator = operatorDatabase.allStores
+    return {
+      public: [
+        newsletter.pageRoutes(database, deps),
+        acceptAnyDigits(suppressions.publicRoutes({ database, feedbackKey, limited })),
+      ],
+      merchant: [
+        coupons.merchantRoutes,
+        newsletter.merchantRoutes(deps),
+        consents.merchantRoutes({ customersKey: key('customers') }),
+        suppressions.merchantRoutes,
+      ],
+      storefront: [newsletter.storefrontRoutes(deps)],
+      operator: [suppressions.operatorRoutes({ database, operator })],
+    }
+  },
+  loops: async ({ workerDatabase: database }) => {
+    const { deleteUnconfirmed } = await import('./newsletter-jobs.ts')
+    return [loop('newsletter upkeep', HOUR_MS, () => deleteUnconfirmed(database))]
+  },
+  due: async () => {
+    const { dueUnconfirmed } = await import('./newsletter-jobs.ts')
+    return [{ rank: 'readers', work: [dueUnconfirmed] }]
+  },
 } as const satisfies Face

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/database.ts'
-import type { Bound, LimitSettings, OwnLimit } from '../face.ts'
+import type { Bound, LimitSettings, OwnLimit } from '../face-parts.ts'
 import { ASSET_BYTES_MAX, FONT_BYTES_MAX } from './schema.ts'
 import { readUsedBytes } from './service.ts'
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { type Counted, listUsage } from '../entitlements/limits.ts'
-import type { LimitSettings, LimitsFace } from '../face.ts'
+import type { LimitSettings, LimitsFace } from '../face-parts.ts'
 
 /** The limits of all modules, as their faces state them. */
 export interface LimitDeps extends LimitSettings {

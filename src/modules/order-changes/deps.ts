@@ -1,12 +1,10 @@
-import type { Db, Tx } from '../../db/database.ts'
 import type { Limits } from '../../platform/rate-limits.ts'
 import type { OperationDeps } from '../operations/service.ts'
-import type { OrderRow } from '../orders/schema.ts'
 import type { TaxProvider } from '../pricing/tax.ts'
-import type { LabelOfParcel } from './correct-schema.ts'
+import type { OrderChangePorts } from './ports.ts'
 
 /** The dependencies of refunds, cancellations and edits. */
-export interface OrderChangeDeps extends OperationDeps {
+export interface OrderChangeDeps extends OperationDeps, OrderChangePorts {
   tax: TaxProvider | null
   limits: Pick<Limits, 'addHits'>
   /** Attempts per minute of one shopper. */
@@ -15,23 +13,4 @@ export interface OrderChangeDeps extends OperationDeps {
     /** Identifies one card without making its number readable. */
     fingerprint: Buffer
   }
-  /** Cancels the parcels of an order that are not shipped, and returns the order as it is then. */
-  cancelParcels: (tx: Tx, order: OrderRow, actor: string) => Promise<OrderRow>
-  /** The shipping labels of an order that carry its address and have not left. */
-  listLabels: (db: Db, order_id: string) => Promise<LabelOfParcel[]>
-  /** Gives up these labels if the merchant allows it, and refuses otherwise. */
-  giveUpLabels: (tx: Tx, order: OrderRow, choice: { isAllowed: boolean }) => Promise<void>
-  /**
-   * Locks the order that paid for the order of an exchange, which is not locked yet. Returns a function that moves the
-   * money back to the return once the order is cancelled; null for any other order.
-   */
-  openExchange: (
-    tx: Tx,
-    order: Pick<OrderRow, 'id' | 'source'>,
-  ) => Promise<((cancelled: OrderRow, actor: string) => Promise<OrderRow>) | null>
-  /**
-   * Cancels the subscriptions that an order started, and returns them. If an order that was to renew one is
-   * cancelled before it was paid, its cycle is given up.
-   */
-  endSubscriptions: (tx: Tx, order: OrderRow, reason: string) => Promise<readonly { id: string }[]>
 }

@@ -5,6 +5,7 @@ import { type ChainLink, cardMoneyOf, leftOf } from '../orders/chain.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { takeBackLeft } from './bought-cards.ts'
+import type { OrderChangePorts } from './ports.ts'
 import { partsOf, splitAmount, splitOverTenders, subtractParts } from './refund-parts.ts'
 import { sumReserved } from './refund-queries.ts'
 import { NO_REPLIES } from './refund-replies.ts'
@@ -17,10 +18,7 @@ import { exceeds, reserveRefund, settleRefund } from './settle-refund-money.ts'
  * second time: a loss of the store (decision 0071).
  */
 
-export interface LossDeps {
-  /** Lists the orders of exchanges that wait for their shopper to pay, by the refunds that reserve their money. */
-  listWaitingExchanges: (tx: Tx, refund_ids: readonly string[]) => Promise<readonly string[]>
-}
+export type LossDeps = Pick<OrderChangePorts, 'listWaitingExchanges'>
 
 /** The amounts that the bank takes of the orders of a chain. */
 interface Loss {

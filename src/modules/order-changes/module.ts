@@ -32,4 +32,22 @@ export const orderChanges = {
   },
   errors: ERRORS,
   events: () => import('./events.ts'),
+  routes: async (house) => {
+    const [routes, previews, corrections, { openOrderChanges }] = await Promise.all([
+      import('./routes.ts'),
+      import('./edit-preview-routes.ts'),
+      import('./correct-routes.ts'),
+      import('./open.ts'),
+    ])
+    const deps = openOrderChanges(house)
+    return {
+      merchant: [
+        routes.merchantRoutes(deps),
+        previews.merchantRoutes(deps),
+        corrections.merchantRoutes(deps),
+      ],
+      storefront: [routes.storefrontRoutes(deps), previews.storefrontRoutes(deps)],
+      operator: [routes.operatorRoutes(deps)],
+    }
+  },
 } as const satisfies Face

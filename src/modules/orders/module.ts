@@ -34,4 +34,15 @@ export const orders = {
   },
   errors: ERRORS,
   events: () => import('./events.ts'),
+  routes: async ({ ports }) => {
+    const [{ merchantRoutes, operatorRoutes, storefrontRoutes }, explain] = await Promise.all([
+      import('./routes.ts'),
+      import('./explain-routes.ts'),
+    ])
+    return {
+      merchant: [merchantRoutes(ports.orders), explain.merchantRoutes(ports.orders)],
+      storefront: [storefrontRoutes(ports.orders)],
+      operator: [operatorRoutes(ports.orders.onTestFlag)],
+    }
+  },
 } as const satisfies Face

@@ -1,5 +1,6 @@
+import { HOUR_MS } from '../../kernel/time.ts'
 import { bySlice, forGood, MONEY, STORE } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 import { paymentDaysSlice } from './retention-queries.ts'
 
@@ -22,4 +23,16 @@ export const payments = {
   },
   errors: ERRORS,
   customerData: () => import('./customer-data.ts'),
+  routes: async ({ payments, limits, operatorDatabase }) => {
+    const { merchantRoutes, operatorRoutes, storefrontRoutes } = await import('./routes.ts')
+    return {
+      merchant: [merchantRoutes({ payments, limits })],
+      storefront: [storefrontRoutes(payments.deps)],
+      operator: [operatorRoutes(payments.deps, operatorDatabase.allStores)],
+    }
+  },
+  loops: async ({ workerDatabase: database, payments, clock }) => {
+    const { createComparison } = await import('./jobs.ts')
+    return [loop('payment comparison', HOUR_MS, createComparison({ database, payments, clock }))]
+  },
 } as const satisfies Face

@@ -17,4 +17,5 @@ export const pricing = {
   },
   errors: ERRORS,
   customerData: () => import('./customer-data.ts'),
+  routes: async () => ({ merchant: [(await import('./routes.ts')).merchantRoutes] }),
 } as const satisfies Face

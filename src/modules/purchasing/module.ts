@@ -21,4 +21,8 @@ export const purchasing = {
     purchase_orders: 'Purchase orders, ended ones included.',
   },
   errors: ERRORS,
+  routes: async ({ key }) => {
+    const { merchantRoutes } = await import('./routes.ts')
+    return { merchant: [merchantRoutes({ idempotencyKey: key('idempotency fingerprint') })] }
+  },
 } as const satisfies Face

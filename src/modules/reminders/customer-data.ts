@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { foldEmail } from '../../kernel/email.ts'
-import type { ErasedCustomer } from '../face.ts'
+import type { ErasedCustomer } from '../face-parts.ts'
 import * as queries from './queries.ts'
 
 /** The carts that a customer has left, for the privacy export and erasure. */

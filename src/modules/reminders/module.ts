@@ -1,5 +1,6 @@
+import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts'
 import { owner, until } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, type LoopFace, loop } from '../face.ts'
 
 export const reminders = {
   name: 'reminders',
@@ -13,4 +14,28 @@ export const reminders = {
     ),
   },
   customerData: () => import('./customer-data.ts'),
+  routes: async () => ({ merchant: [(await import('./routes.ts')).merchantRoutes] }),
+  loops: async (house) => {
+    const [{ createReminderWorker, deleteOldCarts }, { openReminders }] = await Promise.all([
+      import('./jobs.ts'),
+      import('./open.ts'),
+    ])
+    const { workerDatabase: database, transport } = house
+    const upkeep = loop('reminder upkeep', HOUR_MS, () => deleteOldCarts(database))
+    if (transport === null) return [upkeep]
+    const sending: LoopFace = {
+      name: 'checkout reminders',
+      everyMs: 10 * SECOND_MS,
+      open: (onFree) => createReminderWorker({ ...openReminders(house, transport), onFree }),
+    }
+    return [upkeep, sending]
+  },
+  due: async (house) => {
+    if (house.transport === null) return []
+    const [{ dueReminders }, { openReminders }] = await Promise.all([
+      import('./jobs.ts'),
+      import('./open.ts'),
+    ])
+    return [{ rank: 'reminders', work: [dueReminders(openReminders(house, house.transport))] }]
+  },
 } as const satisfies Face

@@ -1,6 +1,6 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Tx } from '../../db/database.ts'
-import type { EndedRenewal } from '../checkout/service.ts'
+import type { EndedRenewal } from '../checkout/ports.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { addToTimeline } from '../orders/service.ts'
 import type { GatewayResult } from '../payments/adapters/schema.ts'

@@ -17,4 +17,15 @@ export const returns = {
   errors: ERRORS,
   customerData: () => import('./customer-data.ts'),
   events: () => import('./events.ts'),
+  routes: async (house) => {
+    const [{ merchantRoutes, storefrontRoutes }, { openOrderChanges }] = await Promise.all([
+      import('./routes.ts'),
+      import('../order-changes/open.ts'),
+    ])
+    const deps = openOrderChanges(house)
+    return {
+      merchant: [merchantRoutes(deps)],
+      storefront: [storefrontRoutes({ ...deps, ...house.ports.orders })],
+    }
+  },
 } as const satisfies Face

@@ -6,4 +6,11 @@ export const samples = {
   is: 'sample products, which fill a draft store and the demo stores',
   uses: ['catalog', 'media', 'stores'],
   errors: ERRORS,
+  routes: async (house) => {
+    const [{ merchantRoutes }, { openMedia }] = await Promise.all([
+      import('./routes.ts'),
+      import('../media/open.ts'),
+    ])
+    return { merchant: [merchantRoutes(openMedia(house))] }
+  },
 } as const satisfies Face

@@ -1,5 +1,6 @@
+import { SECOND_MS } from '../../kernel/time.ts'
 import { forGood, owner, STORE } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 
 export const segments = {
@@ -16,4 +17,9 @@ export const segments = {
     segments: 'Segments.',
   },
   errors: ERRORS,
+  routes: async () => ({ merchant: [(await import('./routes.ts')).merchantRoutes] }),
+  loops: async ({ workerDatabase: database }) => {
+    const { countPeople } = await import('./jobs.ts')
+    return [loop('segments', 5 * SECOND_MS, (signal) => countPeople(database, signal))]
+  },
 } as const satisfies Face

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { DAY_MS } from '../../kernel/time.ts'
-import type { EventFace } from '../face.ts'
+import type { EventFace } from '../face-parts.ts'
 import { orderDelivered, orderShipped } from '../fulfillment/events.ts'
 import { giftCardIssued } from '../gift-cards/events.ts'
 import {

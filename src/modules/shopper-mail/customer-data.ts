@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import type { ErasedCustomer } from '../face.ts'
+import type { ErasedCustomer } from '../face-parts.ts'
 import * as queries from './customer-queries.ts'
 
 /** The mails to a customer, for the privacy export and erasure. */

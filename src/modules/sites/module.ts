@@ -19,4 +19,15 @@ export const sites = {
     site_bytes: 'Bytes of the saved versions of the site.',
   },
   errors: ERRORS,
+  routes: async ({ database, cache, scanner, key, clock }) => {
+    const [{ merchantRoutes, operatorRoutes, publicRoutes }, { acceptAnyDigits }] =
+      await Promise.all([import('./routes.ts'), import('../../http/card-text.ts')])
+    const preview = { key: key('preview token'), clock }
+    return {
+      public: [publicRoutes({ database, cache }, preview)],
+      merchant: [acceptAnyDigits(merchantRoutes(scanner, preview))],
+      operator: [acceptAnyDigits(operatorRoutes(scanner))],
+    }
+  },
+  liveReads: async ({ cache }) => (await import('./routes.ts')).liveReads(cache),
 } as const satisfies Face

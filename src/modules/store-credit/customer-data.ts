@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
-import type { ErasedCustomer } from '../face.ts'
+import type { ErasedCustomer } from '../face-parts.ts'
 import * as queries from './customer-queries.ts'
 
 /** A customer's store credit, for their profile, the privacy export and erasure. */

@@ -1,5 +1,6 @@
+import { SECOND_MS } from '../../kernel/time.ts'
 import { forGood, MONEY } from '../../platform/retention.ts'
-import type { Face } from '../face.ts'
+import { type Face, loop } from '../face.ts'
 import { ERRORS } from './errors.ts'
 
 export const storeCredit = {
@@ -14,4 +15,17 @@ export const storeCredit = {
   },
   errors: ERRORS,
   customerData: () => import('./customer-data.ts'),
+  routes: async ({ key, ports }) => {
+    const { merchantRoutes } = await import('./routes.ts')
+    const idempotencyKey = key('idempotency fingerprint')
+    return { merchant: [merchantRoutes({ ...ports.storeCredit, idempotencyKey })] }
+  },
+  loops: async ({ workerDatabase: database }) => {
+    const { expireDue } = await import('./jobs.ts')
+    return [loop('store credit expiry', 10 * SECOND_MS, (signal) => expireDue(database, signal))]
+  },
+  due: async () => {
+    const { dueExpiry } = await import('./jobs.ts')
+    return [{ rank: 'store credit', work: [dueExpiry] }]
+  },
 } as const satisfies Face

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import type { Renamed } from '../face.ts'
+import type { Renamed } from '../face-parts.ts'
 import * as queries from './customer-queries.ts'
 import { eraseRequested } from './numbering-queries.ts'
 import { lockContents } from './queries.ts'

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import * as entitlements from '../entitlements/service.ts'
-import type { EventFace } from '../face.ts'
+import type { EventFace } from '../face-parts.ts'
 import * as queries from './queries.ts'
 
 /** The topic that wakes the numbering loop when there are new events. */

@@ -1,6 +1,6 @@
 import { type TObject, Type } from 'typebox'
 import { Id, Timestamp } from '../../kernel/schema.ts'
-import type { EventFace } from '../face.ts'
+import type { EventFace } from '../face-parts.ts'
 import type { Events } from './define-event.ts'
 
 /** The events as endpoints receive them, for the API document. */

@@ -1,10 +1,10 @@
-import type { Database, TenantDb, Tx } from '../../db/database.ts'
+import type { Database, TenantDb } from '../../db/database.ts'
 import type { DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
 import * as queries from './numbering-queries.ts'
+import type { OnNumbered } from './ports.ts'
 import { lockContents } from './queries.ts'
-import type { UnnumberedEvent } from './schema.ts'
 
 /** How many events one transaction numbers: a few milliseconds of work, and at most some megabytes. */
 const BATCH_EVENTS = 200
@@ -14,9 +14,6 @@ const STORES_MAX = 200
 
 /** How many stores have their events numbered at the same time. This leaves most of the worker's connections free. */
 const STORES_AT_ONCE = 4
-
-/** Called with new events in the transaction that numbers them, once for each event. */
-export type OnNumbered = (tx: Tx, events: readonly UnnumberedEvent[]) => Promise<unknown>
 
 export interface NumberingOptions {
   signal?: AbortSignal | undefined

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import { openCheckout } from '../../../src/modules/checkout/open.ts'
 import { runDue } from '../../../src/modules/renewals/jobs.ts'
 import { createLinkToken } from '../../../src/modules/subscriptions/link.ts'
 import { moveClocks } from '../../../src/modules/test-clock/jobs.ts'
-import { openCheckout } from '../../../src/open-checkout.ts'
 import type { Caller } from '../../harness/app.ts'
 import { moveTo } from '../../harness/store-time.ts'
 import {
@@ -121,7 +121,7 @@ export async function moveTime(app: MailApp, recorder: Recorder): Promise<void> 
   ok(await shop.merchant.post('/v1/merchant/gift-cards', card, freshKey()), 201)
   const merchant = recorder.recorded(shop.merchant)
   ok(await merchant.post(CLOCK, { advance: 'P1M' }), 202)
-  const mover = moverOf(app.runtime, app.smtpUrl)
+  const mover = await moverOf(app.runtime, app.smtpUrl)
   const state = async () => {
     await moveClocks(mover, new AbortController().signal)
     return ok(await shop.merchant.get(CLOCK)).state

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { startWorker } from '../../../src/compose/worker.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import { GATHER_SECONDS } from '../../../src/modules/analytics/count.ts'
 import { countingQueue } from '../../../src/modules/analytics/count-queries.ts'
@@ -8,7 +9,6 @@ import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import * as segments from '../../../src/modules/segments/jobs.ts'
 import { announceOnce } from '../../../src/platform/announce-once.ts'
-import { startWorker } from '../../../src/worker.ts'
 import { eventually } from '../../harness/eventually.ts'
 import { countAtOnce, shareTimedApp, type TimedApp } from './setup.ts'
 
@@ -33,7 +33,7 @@ describe('a count that is told of new journals', () => {
     const steps = numberingSeconds + analytics.COUNT_EVERY_MS / 1_000
     assert.ok(GATHER_SECONDS + steps <= 30)
     const shop = await app.shopIn('lagging', 'UTC')
-    const worker = startWorker(app.runtime)
+    const worker = await startWorker(app.runtime)
     t.after(() => worker.stop())
     const report = async () =>
       (await shop.merchant.get('/v1/merchant/analytics/summary?compare=')).body

@@ -7,7 +7,7 @@ import {
   type MailingWorkerOptions,
   moveDue,
 } from '../../../src/modules/campaigns/jobs.ts'
-import { openCampaignSending } from '../../../src/open-campaigns.ts'
+import { openCampaignSending } from '../../../src/modules/campaigns/open.ts'
 import {
   type BulkTransport,
   createBulkTransport,

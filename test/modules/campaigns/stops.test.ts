@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
-import { openCampaigns } from '../../../src/open-campaigns.ts'
+import { openCampaigns } from '../../../src/modules/campaigns/open.ts'
 import { until } from '../../harness/eventually.ts'
 import {
   act,

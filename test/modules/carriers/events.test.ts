@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { handlersOf } from '../../../src/worker.ts'
+import { openHandlers } from '../../../src/compose/handlers.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
 import { deliver, KEYS, register, signStandard } from '../provider-events/setup.ts'
@@ -60,7 +60,7 @@ async function send({ type, ref, at, id = randomUUID(), to = path }: SentEvent) 
   const seconds = Math.floor(clock.now() / 1_000)
   const receipt = await deliver(app, to, raw, signStandard(KEYS.standard, raw, { id, seconds }))
   assert.equal(receipt.status, 200, receipt.text)
-  while ((await deliverDue(workerDatabase, handlersOf(app.runtime), { slots: 20 })) > 0);
+  while ((await deliverDue(workerDatabase, await openHandlers(app.runtime), { slots: 20 })) > 0);
   const read = await app.operator.get(`${to}/events/${id}`)
   const { status, reason } = read.body.event
   return { deduped: receipt.body.deduped, outcome: [status, reason] }

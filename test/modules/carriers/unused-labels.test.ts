@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { openHandlers } from '../../../src/compose/handlers.ts'
 import { sha256 } from '../../../src/kernel/tokens.ts'
 import { eraseOrders as eraseLabels } from '../../../src/modules/carriers/customer-data.ts'
 import { carrierParcelOf } from '../../../src/modules/carriers/service.ts'
@@ -8,7 +9,6 @@ import { VOID } from '../../../src/modules/carriers/void-label.ts'
 import { eraseOrders as eraseTracking } from '../../../src/modules/fulfillment/customer-data.ts'
 import { get as getOrder } from '../../../src/modules/orders/service.ts'
 import { claim } from '../../../src/platform/idempotency.ts'
-import { handlersOf } from '../../../src/worker.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
 import { ok, refusal } from '../returns/setup.ts'
@@ -21,7 +21,7 @@ const { packed, drill, buy, buyUntil, finishDue, voided, readParcel, sold } = la
 /** Lets the worker handle the events of parcels and labels. */
 const runWorker = async () => {
   const { runtime } = store.app
-  const handlers = handlersOf(runtime)
+  const handlers = await openHandlers(runtime)
   while ((await deliverDue(runtime.workerDatabase, handlers, { slots: 20 })) > 0);
 }
 

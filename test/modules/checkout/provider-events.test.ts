@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { openHandlers } from '../../../src/compose/handlers.ts'
 import { lateQueue, postponeLateLookup } from '../../../src/modules/payments/attempts.ts'
-import { handlersOf } from '../../../src/worker.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { shipBySql } from '../../harness/parcels.ts'
@@ -24,7 +24,7 @@ test("a provider's event", async (t) => {
   const path = await register(app, 'acme', { provider: 'nmi', account: 'acme' })
   const alerts: unknown[] = []
   const logger = { ...app.runtime.logger, error: (alert: unknown) => void alerts.push(alert) }
-  const handlers = handlersOf({ ...app.runtime, logger: logger as never })
+  const handlers = await openHandlers({ ...app.runtime, logger: logger as never })
 
   /** Lets the worker handle all received events. */
   const handle = async () => {

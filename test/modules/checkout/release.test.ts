@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
+import { openCheckout } from '../../../src/modules/checkout/open.ts'
 import { expireHold } from '../../../src/modules/checkout/operations-money.ts'
 import { noRecord, refused, unknownResult } from '../../../src/modules/payments/adapters/results.ts'
-import { openCheckout } from '../../../src/open-checkout.ts'
 import { essence } from '../../harness/refusals.ts'
 import {
   addVariant,

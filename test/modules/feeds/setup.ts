@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import type pg from 'pg'
 import { ProductFragments } from '../../../src/modules/catalog/product-fragments.ts'
 import type { FeedDeps } from '../../../src/modules/feeds/service.ts'
-import { publicStock, readStockVersion } from '../../../src/modules/inventory/service.ts'
+import { publicStock } from '../../../src/modules/inventory/service.ts'
 import type { Answer, Caller, TestApp } from '../../harness/app.ts'
 import { addProducts } from '../../harness/products.ts'
 import { addSample, type SampleProduct, uploadDrawing } from '../../harness/sample-products.ts'
@@ -82,7 +82,6 @@ export const depsOf = ({ runtime: { database, cache, scanner } }: TestApp): Feed
   cache,
   scanner,
   fragments: new ProductFragments(FRAGMENT_BYTES, publicStock),
-  readStockVersion,
   assetBase: () => null,
   storefrontUrl: () => 'https://shop.example',
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sign } from '../../../src/kernel/tokens.ts'
 import { unsubscribeHeaders } from '../../../src/modules/marketing/consent.ts'
-import { openUnsubscribe } from '../../../src/open-unsubscribe.ts'
+import { openUnsubscribe } from '../../../src/modules/marketing/open.ts'
 import { assertConsentsAgree } from '../../harness/people-oracles.ts'
 import { openReaders } from './readers.ts'
 
@@ -132,7 +132,7 @@ test('a link to leave', async (t) => {
   })
 
   await t.test('comes with the two headers of RFC 8058', () => {
-    const deps = openUnsubscribe(app.runtime, () => 'https://shops.example')
+    const deps = openUnsubscribe({ ...app.runtime, publicUrl: () => 'https://shops.example' })
     const headers = unsubscribeHeaders(deps, { tenant: 'acme' }, 'Ann@Example.com')
     assert.deepEqual(Object.keys(headers), ['List-Unsubscribe', 'List-Unsubscribe-Post'])
     assert.match(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { openMedia } from '../../../src/modules/media/open.ts'
 import * as media from '../../../src/modules/media/service.ts'
-import { openMedia } from '../../../src/open-deps.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { plain } from './sample-images.ts'
@@ -40,7 +40,7 @@ test('a URL needs both a base and a valid ref', () => {
 test('the uses of assets', async (t) => {
   const app = await openTestApp(t)
   const [db, other] = [await app.store('acme'), await app.store('globex')]
-  const deps = openMedia(app.runtime, () => null)
+  const deps = openMedia({ ...app.runtime, assetBase: () => null })
   const store = async (shade: number, where = db) =>
     media.storeAsset(where, deps, {
       bytes: await plain('png', shade),

@@ -3,9 +3,9 @@ import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { collectDue } from '../../../src/modules/media/jobs.ts'
+import { openMedia } from '../../../src/modules/media/open.ts'
 import { createPendingUploads } from '../../../src/modules/media/pending-uploads.ts'
 import * as media from '../../../src/modules/media/service.ts'
-import { openMedia } from '../../../src/open-deps.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { plain } from './sample-images.ts'
@@ -15,7 +15,7 @@ test('the collector', async (t) => {
   const { runtime, database } = app
   const admin = await database.openAdmin()
   const db = await app.store('acme')
-  const deps = openMedia(runtime, () => null)
+  const deps = openMedia({ ...runtime, assetBase: () => null })
   const folder = join(runtime.config.DATA_DIR, 'assets', 'acme')
   const store = async (shade: number) =>
     media.storeAsset(db, deps, {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { expirePaymentRequests } from '../../../src/modules/checkout/jobs.ts'
-import { openCheckout } from '../../../src/open-checkout.ts'
+import { openCheckout } from '../../../src/modules/checkout/open.ts'
 import type { Answer } from '../../harness/app.ts'
 import { type Exchanges, exchangesOf } from '../checkout/exchange-setup.ts'
 import { keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'

@@ -8,7 +8,7 @@ import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts
 import type { Gateway } from '../../../src/modules/payments/adapters/gateway.ts'
 import { unknownResult } from '../../../src/modules/payments/adapters/results.ts'
 import type { GatewayResult } from '../../../src/modules/payments/adapters/schema.ts'
-import { openExchange } from '../../../src/modules/returns/exchange-money.ts'
+import { listWaitingExchanges, openExchange } from '../../../src/modules/returns/exchange-money.ts'
 import { cancelOfOrder } from '../../../src/modules/subscriptions/service.ts'
 import { claimDue } from '../../../src/platform/idempotency-due.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
@@ -71,6 +71,7 @@ export function shareUnknownOutcomes() {
       keys: { fingerprint: key('card fingerprint') },
       cancelParcels: cancelPending,
       openExchange,
+      listWaitingExchanges,
       listLabels,
       giveUpLabels,
       endSubscriptions: (tx, order) => cancelOfOrder(tx, order.id),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { handlersOf } from '../../../src/worker.ts'
+import { openHandlers } from '../../../src/compose/handlers.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { deliver, deliverNmi, KEYS, nmiEvent, register, signStandard } from './setup.ts'
@@ -12,7 +12,7 @@ test("an operator reads providers' events", async (t) => {
   const { operator, runtime } = app
   const first = await register(app, 'acme', { provider: 'nmi', account: 'first' })
   const second = await register(app, 'other-store', { provider: 'sim', account: 'b' }, 'standard')
-  const handlers = handlersOf(runtime)
+  const handlers = await openHandlers(runtime)
   const handle = async () => {
     while ((await deliverDue(runtime.workerDatabase, handlers, { slots: 20 })) > 0);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { createReminderWorker } from '../../../src/modules/reminders/jobs.ts'
-import { openReminders } from '../../../src/open-campaigns.ts'
+import { openReminders } from '../../../src/modules/reminders/open.ts'
 import { createTransport, type MailTransport } from '../../../src/platform/mail.ts'
 import { type ReadMail, readMail } from '../../harness/mime.ts'
 import { assertRefused } from '../../harness/refusals.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { openHandlers } from '../../../src/compose/handlers.ts'
+import { openCheckout } from '../../../src/modules/checkout/open.ts'
 import { runDue } from '../../../src/modules/renewals/jobs.ts'
 import { openLink } from '../../../src/modules/subscriptions/link.ts'
-import { openCheckout } from '../../../src/open-checkout.ts'
-import { handlersOf } from '../../../src/worker.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import { moveTo } from '../../harness/store-time.ts'
@@ -93,7 +93,7 @@ describe('the mails of a subscription', () => {
       const put = await shop.merchant.put('/v1/merchant/subscriptions/settings', settings)
       assert.equal(put.status, 200, put.text)
       const { workerDatabase } = app.runtime
-      while ((await deliverDue(workerDatabase, handlersOf(app.runtime), { slots: 4 })) > 0);
+      while ((await deliverDue(workerDatabase, await openHandlers(app.runtime), { slots: 4 })) > 0);
     }
     setTime(shop, '2027-02-01T12:00:00Z')
     await say(5)

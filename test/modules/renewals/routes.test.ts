@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { handlersOf } from '../../../src/worker.ts'
+import { openHandlers } from '../../../src/compose/handlers.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { stock } from '../checkout/setup.ts'
 import { deliverNmi, register } from '../provider-events/setup.ts'
@@ -184,7 +184,9 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
       const received = await deliverNmi(app, path, Buffer.from(JSON.stringify(event)))
       assert.equal(received.status, 200, received.text)
       while (
-        (await deliverDue(app.runtime.workerDatabase, handlersOf(app.runtime), { slots: 20 })) > 0
+        (await deliverDue(app.runtime.workerDatabase, await openHandlers(app.runtime), {
+          slots: 20,
+        })) > 0
       );
       const { body } = await app.operator.get(`${path}/events/${event_id}`)
       return `${body.event.status}: ${body.event.reason}`

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { startWorker } from '../../../src/compose/worker.ts'
 import { DAY_MS } from '../../../src/kernel/time.ts'
 import * as giftCards from '../../../src/modules/gift-cards/jobs.ts'
 import { moveClocks } from '../../../src/modules/test-clock/jobs.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
-import { startWorker } from '../../../src/worker.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { cart, checkout, enable, issueGiftCard } from '../checkout/setup.ts'
@@ -97,7 +97,7 @@ describe('beside other processes', () => {
     const other = await app.openSandbox('next-door')
     await enable(shop.merchant, 'gift_cards')
     const { gift_card } = await issueGiftCard(shop.merchant, 100, { expires_at: inDays(5) })
-    const worker = startWorker(app.runtime)
+    const worker = await startWorker(app.runtime)
     t.after(() => worker.stop())
     await shop.merchant.post(CLOCK, { advance: 'P10D' })
     const answers: { status: number; created_at: string }[] = []

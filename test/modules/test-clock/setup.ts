@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { listDueWork } from '../../../src/compose/due-work.ts'
+import { openHandlers } from '../../../src/compose/handlers.ts'
 import { DAY_MS } from '../../../src/kernel/time.ts'
 import { type MoverDeps, moveClocks } from '../../../src/modules/test-clock/jobs.ts'
-import { openDueWork } from '../../../src/open-due-work.ts'
 import { createBulkTransport } from '../../../src/platform/bulk-smtp.ts'
 import { createTransport } from '../../../src/platform/mail.ts'
 import type { Runtime } from '../../../src/runtime.ts'
-import { handlersOf } from '../../../src/worker.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { type ReceivedMail, startSmtp } from '../../harness/smtp.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -89,7 +89,7 @@ export async function openClockApp(
   const superuser = await openSuperuser(t, app.database)
   const alerts: Record<string, unknown>[] = []
   const usual: MoverDeps = {
-    ...moverOf(app.runtime, url),
+    ...(await moverOf(app.runtime, url)),
     onAlert: (alert, message) => alerts.push({ ...alert, message }),
   }
   const mover = (more: Partial<MoverDeps> = {}) => ({ ...usual, ...more })
@@ -132,17 +132,19 @@ export async function openClockApp(
 }
 
 /** The deps with which the worker of a process moves clocks. */
-export const moverOf = (runtime: Runtime, smtpUrl: string): MoverDeps => ({
-  database: runtime.workerDatabase,
-  clocks: runtime.clocks,
-  work: openDueWork(runtime, {
-    handlers: handlersOf(runtime),
+export async function moverOf(runtime: Runtime, smtpUrl: string): Promise<MoverDeps> {
+  const senders = {
     transport: createTransport(smtpUrl, 'Fairdock <no-reply@fairdock.example>'),
     // The mail server ends after its last connection.
     bulk: createBulkTransport(smtpUrl, { idleMs: 200 }),
-  }),
-  onAlert: () => {},
-})
+  }
+  return {
+    database: runtime.workerDatabase,
+    clocks: runtime.clocks,
+    work: await listDueWork({ ...runtime, ...senders }, await openHandlers(runtime)),
+    onAlert: () => {},
+  }
+}
 
 /** All that the last move ran, page by page. */
 export async function readRuns(merchant: Caller): Promise<ClockRun[]> {

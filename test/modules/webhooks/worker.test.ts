@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { startWorker } from '../../../src/compose/worker.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
-import { startWorker } from '../../../src/worker.ts'
 import { until } from '../../harness/eventually.ts'
 import { openServers } from '../../harness/servers.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -26,7 +26,7 @@ test('the worker sends an event a moment after its commit, which wakes it', asyn
   await app.register(acme)
   const pace = await paceOf(app)
   const sent = app.receiver.received.length
-  const worker = startWorker(app.runtime)
+  const worker = await startWorker(app.runtime)
   t.after(() => worker.stop())
   await app.place('acme', { warm: true })
   await until('the first is there', () => app.receiver.received.length === sent + 1)
@@ -56,7 +56,10 @@ test('no store waits for another store whose events cannot be numbered', async (
     failed++
     return logger
   }
-  const worker = startWorker({ ...app.runtime, logger: Object.assign(logger, { error: count }) })
+  const worker = await startWorker({
+    ...app.runtime,
+    logger: Object.assign(logger, { error: count }),
+  })
   t.after(() => worker.stop())
   // A loop that pauses twice as long after each failure would not get through these in time.
   for (let n = 1; n <= 10; n++) {
@@ -77,7 +80,7 @@ test('a commit wakes the worker of another process too', async (t) => {
   await app.register(acme)
   const pace = await paceOf(app)
   const sent = app.receiver.received.length
-  const worker = startWorker(other.runtime)
+  const worker = await startWorker(other.runtime)
   t.after(() => worker.stop())
   await app.place('acme', { warm: true })
   await until('the first is there', () => app.receiver.received.length === sent + 1)
@@ -109,7 +112,7 @@ test('an endpoint has at most two attempts at a time and a store sixteen, and no
   const healthy = await app.merchant('healthy')
   await app.register(healthy)
   for (let n = 0; n < 30; n++) await app.place('hanging', { n })
-  const worker = startWorker(app.runtime)
+  const worker = await startWorker(app.runtime)
   t.after(async () => {
     await servers.close()
     await worker.stop()
@@ -136,7 +139,7 @@ test('a worker that is stopped finishes its requests', async (t) => {
   const app = await openWebhooksApp(t)
   const acme = await app.merchant('acme')
   await app.register(acme)
-  const worker = startWorker(app.runtime)
+  const worker = await startWorker(app.runtime)
   const release = Promise.withResolvers<void>()
   app.receiver.answer(async (response) => {
     await release.promise
@@ -157,7 +160,7 @@ test('no event is lost and none recorded twice when database connections break',
   await app.register(acme)
   app.receiver.answer((response) => void setTimeout(() => response.end(), 20))
   const placed = await Promise.all(Array.from({ length: 30 }, (_, n) => app.place('acme', { n })))
-  const worker = startWorker(app.runtime)
+  const worker = await startWorker(app.runtime)
   t.after(() => worker.stop())
   for (let cut = 1; cut <= 3; cut++) {
     await until('it sends', () => app.receiver.received.length >= cut * 4)

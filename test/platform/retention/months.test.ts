@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { LIVES } from '../../../src/compose/lives.ts'
+import { listLoops } from '../../../src/compose/worker.ts'
 import type { BlobStore } from '../../../src/platform/blobs.ts'
 import { dropOldMonths, makePartitions } from '../../../src/platform/partitions.ts'
+import { openIdleRuntime } from '../../harness/idle-runtime.ts'
 import {
   addAudit,
   addEvents,
@@ -26,10 +28,8 @@ describe('the lives of tables', () => {
     assert.deepEqual(Object.keys(LIVES).sort(), tables.sort())
   })
 
-  test('name loops that run, and owners that are tables', async () => {
-    const worker = await readFile(new URL('../../../src/worker.ts', import.meta.url), 'utf8')
-    const named = [...worker.matchAll(/loop\('([^']+)'/g)].map(([, name]) => name)
-    const loops = new Set([...named, 'old months', 'old rows'])
+  test('name loops that run, and owners that are tables', async (t) => {
+    const loops = new Set((await listLoops(await openIdleRuntime(t))).map(({ name }) => name))
     for (const [table, life] of Object.entries(LIVES)) {
       if ('loop' in life) assert.ok(loops.has(life.loop), `${table}: there is no loop ${life.loop}`)
       if ('owner' in life) assert.ok(life.owner in LIVES, `${table}: there is no ${life.owner}`)

@@ -1,5 +1,5 @@
-import type { Config } from './config.ts'
-import type { Store } from './modules/stores/schema.ts'
+import type { Config } from '../config.ts'
+import type { Store } from '../modules/stores/schema.ts'
 
 type Named = Pick<Store, 'tenant_ref' | 'primary_hostname'>
 
