@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { describe, test } from 'node:test'
-import '../../src/compose/app.ts'
+import { globSync, readFileSync } from 'node:fs'
+import { before, describe, test } from 'node:test'
 import { type ApiDocument, resolveResponse } from '../../src/http/api-document.ts'
 import { describeIssue } from '../../src/http/errors.ts'
+
+const SRC = new URL('../../src/', import.meta.url)
 
 /** The document that is served; a check keeps it equal to the routes. */
 const published: ApiDocument = JSON.parse(
@@ -28,7 +29,16 @@ function* bodyShapes(): Generator<Record<string, unknown>> {
   }
 }
 
+/** Modules say what their patterns mean when their routes are loaded. */
+async function loadAllRoutes(): Promise<void> {
+  for (const path of globSync('modules/*/*routes.ts', { cwd: SRC })) {
+    await import(new URL(path, SRC).href)
+  }
+}
+
 describe('the published document', () => {
+  before(loadAllRoutes)
+
   test('marks an operation as background work only if the caller need not call again', () => {
     const said = Object.values(published.paths)
       .flatMap((path) => Object.values(path))

@@ -7,10 +7,11 @@ export const samples = {
   uses: ['catalog', 'media', 'stores'],
   errors: ERRORS,
   routes: async (house) => {
-    const [{ merchantRoutes }, { openMedia }] = await Promise.all([
+    const [{ merchantRoutes }, { openMedia }, { acceptAnyDigits }] = await Promise.all([
       import('./routes.ts'),
       import('../media/open.ts'),
+      import('../../http/card-text.ts'),
     ])
-    return { merchant: [merchantRoutes(openMedia(house))] }
+    return { merchant: [acceptAnyDigits(merchantRoutes(openMedia(house)))] }
   },
 } as const satisfies Face
