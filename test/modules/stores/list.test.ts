@@ -46,7 +46,6 @@ describe('the list of stores', () => {
       ['q=_', ['cog']],
       ["q=' or true --", []],
       ['q=BOLT', ['bolt']],
-      ['q=bolt&q=cog', ['bolt']],
       ['owner_email=ANN@acme.example', ['bolt', 'acme']],
       ['owner_email=ann@acme.example&status=live', ['bolt']],
       ['owner_email=nobody', []],
@@ -57,7 +56,7 @@ describe('the list of stores', () => {
       assert.deepEqual(refs(answer), expected, query)
       assert.equal(answer.body.total, expected.length, query)
     }
-    for (const query of ['status=LIVE', 'status=nonsense', 'name=acme']) {
+    for (const query of ['status=LIVE', 'status=nonsense', 'name=acme', 'q=bolt&q=cog']) {
       const { status, body } = await app.operator.get(`/v1/stores?${query}`)
       assert.deepEqual([status, body.error.code], [400, 'validation_error'], query)
     }
