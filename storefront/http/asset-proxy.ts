@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import type { PlatformClient } from '../api/platform-client.ts'
+import { forwardBody } from './response.ts'
 
 /**
  * The path of a store's asset. No other path of the platform can be reached through the storefront.
@@ -42,9 +42,5 @@ export async function proxyAsset(
     return typeof value === 'string' ? [[name, value]] : []
   })
   response.writeHead(statusCode, { ...common, ...Object.fromEntries(forwarded) })
-  try {
-    await pipeline(body, response, { signal: AbortSignal.timeout(SEND_MS) })
-  } catch {
-    // The browser has disconnected, reads too slowly, or the platform broke off. `pipeline` has closed both ends.
-  }
+  await forwardBody(response, body, SEND_MS)
 }

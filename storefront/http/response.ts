@@ -110,12 +110,28 @@ async function sendStream({ method }: IncomingMessage, response: ServerResponse,
     response.end()
     return
   }
+  await forwardBody(response, body, SEND_MS)
+}
+
+/** Forwards a stream of the platform for at most this long. */
+export async function forwardBody(
+  response: ServerResponse,
+  body: Readable,
+  atMostMs: number,
+): Promise<void> {
+  if (response.destroyed) return dropBody(body)
   try {
-    await pipeline(body, response, { signal: AbortSignal.timeout(SEND_MS) })
+    await pipeline(body, response, { signal: AbortSignal.timeout(atMostMs) })
   } catch {
     // The reader has disconnected or reads too slowly, or the platform broke off. `pipeline` has closed both ends, so
     // that the reader does not mistake the part for the whole.
   }
+}
+
+/** Frees the connection to the platform if the reader left before the stream came: `pipeline` would wait for ever. */
+function dropBody(body: Readable): void {
+  body.on('error', () => {})
+  body.destroy()
 }
 
 async function sendParts(response: ServerResponse, parts: AsyncIterable<string>): Promise<void> {

@@ -121,7 +121,12 @@ interface Finding {
 const RUN_AXE =
   'axe.run({ resultTypes: ["violations"], preload: { assets: ["media"] } }).then(({ violations }) => violations)'
 
+/** A drawer that slides in has the colours of both pages at once. What moves for ever is not waited for. */
+const END_OF_MOVES =
+  'Promise.allSettled(document.getAnimations().filter((each) => Number.isFinite(each.effect?.getComputedTiming().endTime)).map((each) => each.finished))'
+
 async function checkAxe(page: Page): Promise<void> {
+  await page.evaluate(END_OF_MOVES)
   // As text, because the page's own policy allows no other script.
   await page.evaluate(AXE)
   const found = (await page.evaluate(RUN_AXE)) as Finding[]
